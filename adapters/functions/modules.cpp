@@ -1,6 +1,6 @@
 // Which file of the program an address belongs to.
-#include <fnmatch.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -93,12 +93,20 @@ const Process::Module* Process::module_of(std::uintptr_t address) {
   }
   reinterpret_cast<layout::ModuleEntry*>(modules_chunk_ + 1)[in_chunk] = search.entry;
   Module& m = modules_[n_known_++];
-  m = {search.begin, search.end, search.base, n_modules_++, search.is_main, false, true};
+  m = {search.begin, search.end, search.base, n_modules_++, false, true, {}};
   __atomic_store_n(&header_->modules, n_modules_, __ATOMIC_RELEASE);
   char name[sizeof search.entry.path + 1] = {};
   std::memcpy(name, search.entry.path, search.entry.path_bytes);
   m.left_out = modules_wanted_ ? !matches_any(modules_wanted_, name) : !all_modules_ && !search.is_main;
+  if (names_wanted_ && !m.left_out) m.file = map_elf(search.is_main ? "/proc/self/exe" : name);
   return &m;
+}
+
+bool Process::is_left_out(const Module& module, std::uintptr_t offset) const {
+  if (module.left_out) return true;
+  if (!names_wanted_) return false;
+  const char* const name = module.file.bytes ? symbol_at(module.file, offset) : nullptr;
+  return !passes_filter(names_wanted_, name ? name : "");
 }
 
 void Process::note_unloaded() {
@@ -111,6 +119,7 @@ void Process::note_unloaded() {
     ::dl_iterate_phdr(visit, &search);
     if (search.found && search.begin == m.begin && search.end == m.end) continue;
     m.loaded = false;
+    if (m.file.bytes) ::munmap(const_cast<unsigned char*>(m.file.bytes), m.file.size);
     for (std::size_t k = 0; k <= mask; ++k) {
       const std::uintptr_t address = table_[k].address.load(std::memory_order_relaxed);
       if (address >= m.begin && address < m.end) table_[k].address.store(1, std::memory_order_relaxed);

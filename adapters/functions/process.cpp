@@ -55,6 +55,7 @@ bool Process::read_settings() {
   const Settings s = functions::read_settings();
   all_modules_ = s.all_modules;
   modules_wanted_ = s.modules;
+  names_wanted_ = s.names;
   depth_limit_ = s.depth != 0 ? s.depth : ~0u;
   least_ns_ = s.least_ns;
   return s.on;
@@ -166,13 +167,14 @@ std::uint32_t Process::new_function(std::uintptr_t address) {
     __atomic_store_n(&next->kind, layout::functions, __ATOMIC_RELEASE);
     entries_[chunk] = reinterpret_cast<layout::FunctionEntry*>(next + 1);
   }
+  const bool is_out = is_left_out(*module, address - module->base);
   layout::FunctionEntry& entry = entries_[chunk][in_chunk];
   entry.offset = address - module->base;
   entry.module = module->index;
-  entry.flags = module->left_out ? std::uint32_t{layout::filtered} : 0;
+  entry.flags = is_out ? std::uint32_t{layout::filtered} : 0;
   const std::uint32_t id = ++n_functions_;
   __atomic_store_n(&header_->functions, id, __ATOMIC_RELEASE);
-  return id | (module->left_out ? left_out : 0u);
+  return id | (is_out ? left_out : 0u);
 }
 
 void Process::leave_out_hot(std::uint32_t id) {

@@ -33,6 +33,16 @@ enum class State : int { unknown, off, on };
 /// A function's id (the lower 16 bits), and how its calls are treated.
 enum FunctionBits : std::uint32_t { id_bits = 0xFFFF, left_out = 1u << 16 };
 
+/// A file of the program, mapped to look for names; null if that is not wanted or not possible.
+struct ElfFile {
+  const unsigned char* bytes = nullptr;
+  std::size_t size = 0;
+};
+ElfFile map_elf(const char* path);
+/// The name of the function at an ELF virtual address, as the linker knows it; null if there is none.  Cost: linear in
+/// the number of symbols.
+const char* symbol_at(const ElfFile& file, std::uintptr_t address);
+
 class Process {
  public:
   static constexpr int table_bits = 17;
@@ -74,7 +84,8 @@ class Process {
   struct Module {
     std::uintptr_t begin, end, base;
     std::uint32_t index;
-    bool is_main, left_out, loaded;
+    bool left_out, loaded;
+    ElfFile file;
   };
   struct Search;
 
@@ -87,6 +98,7 @@ class Process {
   std::uint32_t new_function(std::uintptr_t address);
   const Module* module_of(std::uintptr_t address);
   void note_unloaded();
+  bool is_left_out(const Module& module, std::uintptr_t offset) const;
   static int visit(struct dl_phdr_info* info, std::size_t size, void* data);
 
   std::atomic<State> state_{State::unknown};
@@ -98,6 +110,7 @@ class Process {
   Slot* table_ = nullptr;
   bool all_modules_ = false;
   const char* modules_wanted_ = nullptr;
+  const char* names_wanted_ = nullptr;
   std::uint32_t depth_limit_ = 0;
   std::uint64_t least_ns_ = 0;
   layout::ChunkHeader* functions_chunk_ = nullptr;

@@ -89,6 +89,8 @@ Settings read_settings() {
          (!functions && trace && std::strcmp(trace, "functions") == 0);
   s.modules = environment("EFFORT_FUNCTIONS_MODULES");
   if (s.modules && s.modules[0] == '\0') s.modules = nullptr;
+  s.names = environment("EFFORT_FUNCTIONS_FILTER");
+  if (s.names && s.names[0] == '\0') s.names = nullptr;
   if (const char* depth = environment("EFFORT_FUNCTIONS_DEPTH"))
     s.depth = static_cast<std::uint32_t>(std::clamp(std::atol(depth), 0l, 1'000'000'000l));
   const char* const overhead = environment("EFFORT_FUNCTIONS_OVERHEAD");
@@ -97,21 +99,50 @@ Settings read_settings() {
   return s;
 }
 
+namespace {
+
+/// The next of a list of patterns, without `-`; false at its end.
+struct Patterns {
+  const char* at;
+  char pattern[256];
+  bool negative = false;
+
+  bool next() {
+    while (at && *at != '\0') {
+      const char* const comma = std::strchr(at, ',');
+      const char* from = at;
+      std::size_t n = comma ? static_cast<std::size_t>(comma - at) : std::strlen(at);
+      at = comma ? comma + 1 : nullptr;
+      negative = n > 0 && *from == '-';
+      from += negative;
+      n -= negative;
+      if (n == 0 || n >= sizeof pattern) continue;
+      std::memcpy(pattern, from, n);
+      pattern[n] = '\0';
+      return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
 bool matches_any(const char* patterns, const char* path) {
   const char* const slash = std::strrchr(path, '/');
-  const char* const name = slash ? slash + 1 : path;
-  for (const char* at = patterns;;) {
-    const char* const comma = std::strchr(at, ',');
-    const std::size_t n = comma ? static_cast<std::size_t>(comma - at) : std::strlen(at);
-    char pattern[256];
-    if (n > 0 && n < sizeof pattern) {
-      std::memcpy(pattern, at, n);
-      pattern[n] = '\0';
-      if (::fnmatch(pattern, name, 0) == 0) return true;
-    }
-    if (!comma) return false;
-    at = comma + 1;
+  for (Patterns p{patterns, {}}; p.next();)
+    if (::fnmatch(p.pattern, slash ? slash + 1 : path, 0) == 0) return true;
+  return false;
+}
+
+bool passes_filter(const char* patterns, const char* name) {
+  bool any_positive = false, positive = false;
+  for (Patterns p{patterns, {}}; p.next();) {
+    const bool matches = ::fnmatch(p.pattern, name, 0) == 0;
+    if (p.negative && matches) return false;
+    any_positive = any_positive || !p.negative;
+    positive = positive || (!p.negative && matches);
   }
+  return positive || !any_positive;
 }
 
 std::int64_t rank_of_process() {

@@ -10,6 +10,7 @@ struct Settings {
   bool on = false;
   bool all_modules = false;       ///< not only the main program
   const char* modules = nullptr;  ///< list of patterns of modules' base names; null: none given
+  const char* names = nullptr;    ///< list of patterns of functions' names; null: none given
   std::uint32_t depth = 0;        ///< the deepest calls that are recorded; 0: no limit
   std::uint64_t least_ns = 0;     ///< for which Thread::look_every events must last; 0: functions are never too hot
 };
@@ -17,6 +18,9 @@ Settings read_settings();
 
 /// Whether the base name of a path matches one of the comma-separated patterns (fnmatch).
 bool matches_any(const char* patterns, const char* path);
+
+/// Whether a name matches one of the patterns, if there are any without '-' in front, and none of those with '-'.
+bool passes_filter(const char* patterns, const char* name);
 
 /// The absolute path of this process's recording; makes its directory.  False if that fails, or the path is too long.
 bool make_path(char* path, std::size_t bytes);

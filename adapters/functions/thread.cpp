@@ -38,6 +38,8 @@ bool Thread::begin_chunk() {
   next->sequence = sequence_++;
   next->left_out = left_out_;
   next->skipped = skipped_;
+  // A later chunk is ready when it has the events that the one before expected.
+  if (next->sequence == 0) __atomic_store_n(&next->kind, layout::calls, __ATOMIC_RELEASE);
   chunk_ = next;
   used_ = 0;
   return true;
@@ -61,9 +63,9 @@ void Thread::write(LiveEvent event) {
   // The bytes are there before the state says so, and a chunk is whole before it has a kind.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   __atomic_store_n(&chunk_->state, std::uint64_t{used_} << layout::run_bits, __ATOMIC_RELEASE);
-  if (chunk_ != before || chunk_->kind == layout::unused) {
+  if (chunk_ != before) {
     __atomic_store_n(&chunk_->kind, layout::calls, __ATOMIC_RELEASE);
-    if (chunk_ != before) Process::unmap(before);
+    Process::unmap(before);
   }
   chunk_->left_out = left_out_;
   chunk_->skipped = skipped_;

@@ -322,7 +322,7 @@ void fix_place(std::string& path) {
 }
 
 /// The settings of libeffort_functions, which reads the environment itself.
-constexpr std::string_view functions_keys[] = {"FUNCTIONS", "FUNCTIONS_DEPTH", "FUNCTIONS_MODULES",
+constexpr std::string_view functions_keys[] = {"FUNCTIONS", "FUNCTIONS_DEPTH", "FUNCTIONS_FILTER", "FUNCTIONS_MODULES",
                                                "FUNCTIONS_OVERHEAD"};
 
 /// Finds variables that look like settings but are not.  They are not errors, since other programs may use the prefix.

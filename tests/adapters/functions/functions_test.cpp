@@ -22,7 +22,7 @@ using effort::tools::CallInput;
 using effort::tools::test::Outcome;
 using effort::tools::test::Scratch;
 
-/// A stream with names, and what a reader of it sees.
+/// A stream with names, as a reader sees it.
 struct Seen {
   std::int64_t rank = -1;
   std::uint64_t left_out = 0;
@@ -269,6 +269,21 @@ TEST_CASE("functions: modules that are loaded again have the same functions; `ma
           0);
   const Recorded module_only = read(third / ".");
   CHECK(module_only.streams.at(0).calls.size() == 2);
+}
+
+TEST_CASE("functions: filters by name") {
+  const auto recorded = [](const std::string& filter) {
+    const Scratch scratch;
+    CHECK(run(scratch, TEST_HOST, {"exit"}, "EFFORT_FUNCTIONS=main EFFORT_FUNCTIONS_FILTER=" + filter).code == 3);
+    std::vector<std::string> names;
+    const Recorded r = read(scratch / ".");
+    for (const auto& [name, calls] : r.streams.at(0).calls) names.push_back(name);
+    return names;
+  };
+  CHECK(recorded("rep*,leaf") == std::vector<std::string>{"leaf", "repeat"});
+  CHECK(recorded("rep*,leaf,-l*") == std::vector<std::string>{"repeat"});
+  CHECK(recorded("-*e*") == std::vector<std::string>{"main"});
+  CHECK(recorded("-,,nothing").empty());
 }
 
 TEST_CASE("functions: nothing is written unless it is asked for, and the rank comes from the launcher") {

@@ -1,4 +1,4 @@
-// Programs whose calls are recorded: each mode ends in another way.  The test knows what each of them calls.
+// Programs whose calls are recorded: each mode ends in another way.  The test knows their calls.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
