@@ -52,6 +52,8 @@ constexpr double transient_chance = 0.4;
 // While no price is known: the price, in units of the imbalance, with which the threshold must be exceeded in two
 // consecutive steps.
 constexpr double two_step_price = 3;
+// While no price is known: share of the imbalance that a fresh division is sure to remove, at least.
+constexpr double least_removed = 0.4;
 // Assumed while no price is known: mean steps that may be risked to learn the price.
 constexpr double unknown_price = 2;
 // Share of the mean load below which a difference does not count as imbalance.
@@ -297,8 +299,10 @@ Verdict Decision::decide(const LookFacts& facts) {
   describe(v);
   v.balanced = excess_ < equal_loads;
   if (v.no_price) {
+    // Loads that move faster than they can be followed are imbalanced under any division.
+    const bool helps = settings_.threshold_binds || sure_excess_ > least_removed * facts.imbalance;
     v.rebalance =
-        facts.imbalance > settings_.threshold &&
+        helps && facts.imbalance > settings_.threshold &&
         has_persisted(&SeenLoss::loss, settings_.threshold, facts.imbalance, two_step_price * facts.imbalance);
     v.trial = !v.rebalance && settings_.trials && worth_it;
     v.rebalance = v.rebalance || v.trial;

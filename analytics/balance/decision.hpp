@@ -17,12 +17,13 @@ namespace effort::balance {
 
 /// Settings of the user.
 struct DecisionSettings {
-  double threshold = 0.1;     ///< imbalance above which to rebalance while the price is unknown
-  double initial_price = -1;  ///< seconds, used until a rebalance has been measured; < 0: unknown
-  double patience = 5.0;      ///< avoidable loss, in prices, after which a rebalance is recommended regardless, > 0
-  double minimum_gain = 0;    ///< share of the coming time that a rebalance must save on top of its price, >= 0
-  bool trials = true;         ///< a rebalance below the threshold may be recommended to learn its price
-  int spacing = 1;            ///< steps between possible rebalances, >= 1: the length of a fixed window
+  double threshold = 0.1;        ///< imbalance above which to rebalance while the price is unknown
+  double initial_price = -1;     ///< seconds, used until a rebalance has been measured; < 0: unknown
+  double patience = 5.0;         ///< avoidable loss, in prices, after which a rebalance is recommended regardless, > 0
+  double minimum_gain = 0;       ///< share of the coming time that a rebalance must save on top of its price, >= 0
+  bool threshold_binds = false;  ///< above the threshold, trials need not show that a rebalance helps
+  bool trials = true;            ///< a rebalance below the threshold may be recommended to learn its price
+  int spacing = 1;               ///< steps between possible rebalances, >= 1: the length of a fixed window
 };
 
 /// Observation of one step.

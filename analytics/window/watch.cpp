@@ -26,6 +26,8 @@ balance::DecisionSettings decision_settings(const Settings& s) {
   d.patience = s.patience;
   d.minimum_gain = s.minimum_gain;
   d.trials = s.trials;
+  // With a fixed window, or a threshold of the user, exceeding the threshold suffices.
+  d.threshold_binds = !s.trials || s.window > 0;
   d.spacing = s.window > 0 ? s.window : 1;
   return d;
 }
@@ -252,7 +254,8 @@ Watch::TrialStep Watch::evaluate(const balance::Trial& trial, std::span<const do
   TrialStep tried{step, trial.predictor, trial.age, 0.0, 0};
   const ExactSum scale(largest_load_ * layout_.n_ranks * largest_weight);
   for (std::size_t i = 0; i < layout_.ranks.size(); ++i) {
-    const double value = load[i] * trial.weight[i];
+    // The division would have given work to a rank that was idle: it is taken to have the mean load.
+    const double value = trial.weight[i] < largest_weight ? load[i] * trial.weight[i] : load.back();
     tried.largest = std::max(tried.largest, value);
     tried.sum += scale.rounded(value);
   }

@@ -141,6 +141,19 @@ TEST_CASE("the threshold decides while no price is known; trials are made below 
   CHECK(follow(course, 400, settings).verdicts[static_cast<std::size_t>(tried)].trial);
 }
 
+TEST_CASE("while no price is known, a rebalance that trials show to be useless is not recommended", "[balance]") {
+  // Every division of these loads loses 0.25 from its second step on, so that dividing anew gains nothing.
+  Course course;
+  course.fresh = [](int age, int) { return age == 1 ? 0.24 : 0.25; };
+  course.untouched = [](int) { return 0.25; };
+  CHECK(follow(course, 400, {}).rebalanced.empty());
+  DecisionSettings binding;
+  binding.threshold_binds = true;
+  CHECK_FALSE(follow(course, 10, binding).rebalanced.empty());
+  course.fresh = [](int, int) { return 0.1; };
+  CHECK_FALSE(follow(course, 10, {}).rebalanced.empty());
+}
+
 TEST_CASE("a host that acts only at certain steps is asked before these", "[balance]") {
   // A mesh is adapted every 5 steps, which unbalances it. It can be redistributed only then.
   Decision decision(at_price(0.1));

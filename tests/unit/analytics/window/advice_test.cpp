@@ -198,6 +198,16 @@ TEST_CASE("ranks that become idle, or whose clock stops, count as without load",
   CHECK(r.unit_cost[0] == Approx(0.1));
 }
 
+TEST_CASE("idle ranks are expected to take work: a rebalance pays although no weight changes their load", "[window]") {
+  Run run;
+  run.load = [](int g, int r, std::int64_t) { return g == 0 && r < 6 ? 1.0 : 0.0; };
+  Settings settings = windows_of_ten();
+  settings.initial_price = 0.1;
+  const auto results = analyze(run, settings, 2, 2);
+  for (const auto& node : results) CHECK(node[1].rebalance == 1);
+  CHECK(results[0][1].expected_saving > 0);
+}
+
 TEST_CASE("a window without any load gives no advice and does no harm", "[window]") {
   Run run;
   run.load = [](int, int, std::int64_t s) { return s < 10 ? 1.0 : 0.0; };
