@@ -140,6 +140,7 @@ class Reader {
     items_.clear();
     left_ = head.events;
     while (left_ > 0) step();
+    for (Open& open : open_) symbols_.keep(open.state);
     expansion_.flush();
   }
 

@@ -26,6 +26,7 @@ class Writer {
       const std::size_t bottom = stack_.size();
       while (stack_.size() > bottom || stack_.back().at < stack_.back().list.size()) step();
     }
+    for (Frame& frame : stack_) symbols_.keep(frame.state);
   }
   /// The coder leaves zeros at the end out; with them, a decoder knows where the bytes end.
   std::vector<std::byte> finish() {

@@ -1,10 +1,10 @@
 // Codes the next symbol of a list of calls: the end of the list, an earlier call, or a new one.  Encoder and
 // decoder run the same code, with a RangeEncoder or a RangeDecoder.
 //
-// Several contexts (the preceding symbols of the list, and of earlier lists of the same function) each remember the
-// symbol that followed last time.  Their guesses are tried in turn, each with one decision whose probability is mixed
-// from how often each context was right lately (logistic mixing).  If no guess is right, the function is coded, and
-// then which of its calls.
+// Several contexts guess it: the last list of the same function, along which this one is aligned, and the preceding
+// symbols, each of which remembers the symbol that followed last time.  Their guesses are tried in turn, each with one
+// decision whose probability is mixed from how often each context was right lately (logistic mixing).  If no guess is
+// right, the function is coded, and then which of its calls.
 #pragma once
 
 #include <algorithm>
@@ -34,11 +34,22 @@ constexpr std::uint32_t hashed(std::uint32_t a, std::uint32_t b) {
 
 inline constexpr std::size_t n_contexts = 5;
 
+/// The memory of a context: the symbols that came in it.
+struct Slot {
+  std::uint16_t check = 0;
+  std::uint8_t hits = 0, misses = 0;
+  std::uint32_t symbol = 0;  ///< 0: none yet
+  std::uint32_t second = 0;  ///< the guess before
+};
+
 /// A list that is being coded, with the past that the contexts are made of.
 struct ListState {
   std::uint32_t function = 0;           ///< + 1; 0: outside of calls
   std::uint32_t prefix = 0;             ///< hash of the list so far
-  std::uint32_t long_past = 0;          ///< hash of the last 16 symbols
+  std::vector<std::uint32_t> symbols;   ///< so far
+  std::size_t place = 0;                ///< of the next symbol, in the last list of the function
+  std::uint32_t unsure = 0;             ///< symbols for which the place is still sought
+  Slot aligned;                         ///< the guess of that list
   std::array<std::uint32_t, 3> last{};  ///< the last symbols: 0: none, or node + 2
   std::array<std::uint32_t, 3> last_functions{};
   std::array<std::uint32_t, n_contexts> slots{};  ///< where the current symbol's contexts keep their guesses
@@ -56,7 +67,9 @@ class SymbolCoder {
 
   /// The symbol was a known node, or has become node `node`: contexts learn it, and the list moves on.
   void learn(ListState& list, std::uint32_t node, std::uint32_t function, bool fresh);
-  void learn_end(const ListState& list);
+  void learn_end(ListState& list);
+  /// The list is not continued: later lists of the function are like it.
+  void keep(ListState& list);
   /// A return outside of calls.
   void learn_stray(ListState& list);
 
@@ -71,24 +84,27 @@ class SymbolCoder {
   static constexpr std::uint32_t end_symbol = 1, first_node = 2;
   static constexpr int table_bits = 15, models_bits = 16;
 
-  struct Slot {
-    std::uint16_t check = 0;
-    std::uint8_t hits = 0, misses = 0;
-    std::uint32_t symbol = 0;  ///< 0: none yet
-    std::uint32_t second = 0;  ///< the guess before
-  };
-
   template <typename Io>
   bool decision(Io& io, bool bit, std::uint32_t context);
   /// A decision of a count.
   template <typename Io>
   bool mixed(Io& io, bool bit, const std::array<std::uint32_t, 3>& contexts, std::uint32_t node);
   template <typename Io>
-  bool guess(Io& io, bool right, std::uint32_t symbol, int attempt, const ListState& list);
+  bool guess(Io& io, bool right, std::uint32_t symbol, int attempt, ListState& list);
   void find_slots(ListState& list);
-  void learn_symbol(const ListState& list, std::uint32_t symbol);
-  Slot& slot(const ListState& list, std::size_t i) { return slots_[i << table_bits | list.slots[i]]; }
+  void learn_symbol(ListState& list, std::uint32_t symbol);
+  /// Finds the list's place in the last one of its function.
+  void align(ListState& list) const;
+  const std::vector<std::uint32_t>& last_list(const ListState& list) const {
+    static const std::vector<std::uint32_t> none;
+    return list.function < last_lists_.size() ? last_lists_[list.function] : none;
+  }
+  Slot& slot(ListState& list, std::size_t i) {
+    if (i == 0) return list.aligned;
+    return slots_[i << table_bits | list.slots[i]];
+  }
 
+  std::vector<std::vector<std::uint32_t>> last_lists_;  ///< by function + 1
   std::vector<Slot> slots_;
   std::vector<codec::BitModel> models_;        ///< by hashed context
   std::vector<codec::BitModel> guess_models_;  ///< by context, its record and whether it agrees
@@ -125,7 +141,7 @@ std::uint64_t SymbolCoder::number(Io& io, std::uint64_t value, std::uint32_t con
 }
 
 template <typename Io>
-bool SymbolCoder::guess(Io& io, bool right, std::uint32_t symbol, int attempt, const ListState& list) {
+bool SymbolCoder::guess(Io& io, bool right, std::uint32_t symbol, int attempt, ListState& list) {
   std::array<codec::BitModel*, n_contexts> inputs;
   std::uint32_t agreement = 0;
   for (std::size_t i = 0; i < n_contexts; ++i) {
