@@ -22,6 +22,9 @@ inline std::uint32_t big_endian(std::uint32_t word) {
   }
 }
 
+/// Bytes that a decoder may read behind the end of a stream.  More are a sign that the stream is damaged.
+inline constexpr std::size_t most_beyond = 4096;
+
 /// Writes decisions into a byte string.
 class RangeEncoder {
  public:
@@ -43,7 +46,8 @@ class RangeEncoder {
   /// Bytes of the stream that a decoder needs for everything coded so far.
   std::size_t needed() const { return used() + 8; }
 
-  /// Ends the stream with as few bytes as possible; zero bytes at the end are left out (a decoder reads zeros there).
+  /// Ends the stream with as few bytes as possible.  Zero bytes at the end are left out, because a decoder reads zeros
+  /// there, but not so many that it would take the stream for a damaged one.
   std::vector<std::byte> finish() {
     reserve(8);
     for (int n = 0; n <= 8; ++n) {
@@ -54,7 +58,8 @@ class RangeEncoder {
       for (int i = 0; i < n; ++i) *x.end++ = static_cast<unsigned char>(x.low >> (56 - 8 * i));
       break;
     }
-    while (x.end != memory_.get() && x.end[-1] == 0) --x.end;
+    const std::size_t most = most_beyond - 2 * sizeof(x.low);  // the decoder reads ahead
+    for (std::size_t n = 0; n < most && x.end != memory_.get() && x.end[-1] == 0; ++n) --x.end;
     const auto* bytes = reinterpret_cast<const std::byte*>(memory_.get());
     return {bytes, bytes + used()};
   }
@@ -193,7 +198,6 @@ class RangeDecoder {
 
  private:
   static constexpr std::uint64_t smallest = std::uint64_t{1} << 32;
-  static constexpr std::size_t most_beyond = 4096;
   Registers x;
 };
 

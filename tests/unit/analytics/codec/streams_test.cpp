@@ -317,3 +317,22 @@ TEST_CASE("A bound that exceeds all deviations costs a few bytes, even for spiky
     }
   }
 }
+
+// All signs and many bits are equal, so that the arithmetic code ends in many zero bytes.
+TEST_CASE("Loads that alternate from step to step or from rank to rank are read back") {
+  constexpr std::size_t rows = 1024, cols = 512;
+  const int apart = GENERATE(1, 2, 3);  // ranks, steps, both
+  const double low = GENERATE(-1.0, 1.0);
+  std::vector<double> values;
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t s = 0; s < cols; ++s)
+      values.push_back(((apart & 1 ? r : 0) + (apart & 2 ? s : 0)) % 2 == 0 ? 2.0 : low);
+  for (const Target& target : {Target::nrmse(0.1), Target::max_error(1e-3), Target::max_error(1e-6), Target::passes(1),
+                               Target::passes(12), Target::max_bytes(200)}) {
+    const auto bytes = encode(values, rows, cols, target);
+    CAPTURE(apart, low, target.value(), bytes.size());
+    const auto back = decode(bytes);
+    CHECK(test::largest_error(values, back.values) <= inspect(bytes).max_error + 1e-15);
+    if (target.kind() == Target::Kind::max_bytes) CHECK(bytes.size() <= 200);
+  }
+}
