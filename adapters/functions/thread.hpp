@@ -26,7 +26,7 @@ class Thread {
   void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack);
   void leave(std::uintptr_t function, std::uintptr_t stack);
 
-  /// The state of the calling thread; null if it has ended or there is no memory.
+  /// The state of the calling thread.  Null after the thread has ended, or if memory for it cannot be had.
   static Thread* make();
   /// The thread has ended; calls that are still open have no return.
   static void destroy(Thread* thread);

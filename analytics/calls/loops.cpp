@@ -146,7 +146,7 @@ class Comparer {
       const Stretch &s = parts_a[i], &t = parts_b[i];
       const std::vector<std::uint32_t> body = body_of(calls_a, s), other = body_of(calls_b, t);
       if (body != other) {
-        // A loop that runs once is no stretch of its own: its parts stand one by one.
+        // A stretch that runs once is not a loop: its calls are compared one by one.
         const std::size_t n = std::min(body.size(), other.size());
         std::size_t k = 0;
         while (k < n && body[k] == other[k]) ++k;

@@ -26,8 +26,8 @@ namespace {
 
 effort_region_id solve;
 
-/// Equal loads, so large that interruptions do not count: few ranks are enough for the sample, and there is no reason
-/// to keep most of them.
+/// All ranks have the same large load, next to which interruptions are negligible.  A few ranks are then enough for the
+/// sample, and most ranks are not kept.
 void step() {
   effort_begin(solve);
   effort_add(solve, 500);

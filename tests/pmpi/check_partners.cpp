@@ -1,5 +1,6 @@
 // Checks that a trace has both ends of every message of a kept rank, and nothing else of other ranks.
 //   check_partners DIRECTORY   the folder of a run of test_pmpi_partners
+#include "failures.hpp"
 #include "record/trace/reader.hpp"
 
 #include <cstdio>
@@ -10,19 +11,12 @@
 #include <vector>
 
 namespace trace = effort::record::trace;
+using effort::test::bad;
+using effort::test::fail;
 using trace::Event;
 using trace::Kind;
 
 namespace {
-
-int bad = 0;
-
-template <typename... T>
-void fail(const char* format, T... values) {
-  std::fprintf(stderr, format, values...);
-  std::fputc('\n', stderr);
-  ++bad;
-}
 
 /// Communicator, sender, receiver, tag.
 using Channel = std::tuple<std::uint32_t, int, int, int>;

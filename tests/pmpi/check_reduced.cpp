@@ -2,6 +2,7 @@
 // exact, and odd ranks were left as they were.
 //   check_reduced DIRECTORY
 #include "analytics/sampling/kept_ranks.hpp"
+#include "failures.hpp"
 #include "record/trace/reader.hpp"
 
 #include <algorithm>
@@ -11,20 +12,14 @@
 #include <vector>
 
 namespace trace = effort::record::trace;
+using effort::test::bad;
+using effort::test::fail;
 using trace::Event;
 using trace::Kind;
 
 namespace {
 
 constexpr int exchanges = 10;
-int bad = 0;
-
-template <typename... T>
-void fail(const char* format, T... values) {
-  std::fprintf(stderr, format, values...);
-  std::fputc('\n', stderr);
-  ++bad;
-}
 
 /// Each whole step of a chunk has ten exchanges with the neighbours, of one size that belongs to the step.
 /// @param offset  of the size to the step's number, the same everywhere; -1: not known yet

@@ -3,6 +3,7 @@
 // For every list, one of the rank's threads must have exactly these messages and collectives, in this order, each start
 // within its call and each completion at the end of one.  Communicators must have one id on all ranks, and every
 // message that was sent its receive.
+#include "failures.hpp"
 #include "record/trace/reader.hpp"
 
 #include <algorithm>
@@ -19,20 +20,14 @@
 #include <vector>
 
 namespace trace = effort::record::trace;
+using effort::test::bad;
+using effort::test::fail;
 using trace::Event;
 using trace::Kind;
 
 namespace {
 
 constexpr int first_mark = 7771, last_mark = 7772;
-int bad = 0;
-
-template <typename... T>
-void fail(const char* format, T... values) {
-  std::fprintf(stderr, format, values...);
-  std::fputc('\n', stderr);
-  ++bad;
-}
 
 bool is_message(Kind kind) { return (kind >= Kind::send && kind <= Kind::collective) || kind == Kind::one_sided; }
 bool has_communicator(Kind kind) { return kind != Kind::send_done && kind != Kind::request_cancelled; }

@@ -31,7 +31,7 @@ struct CallCounts {
 };
 
 /// @param rank  only its streams; of raw streams their number; nothing: all
-/// Errors: those of the input; UsageError if there is no such rank.
+/// Errors: those of the input; UsageError if the rank has no stream.
 CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank);
 
 nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNames& names, const CallCounts& counts);
@@ -67,7 +67,7 @@ struct CallDiff {
   FunctionNames names;  ///< of the ids in it
 };
 /// Compares the streams of the same rank and thread, or those of two ranks.
-/// Errors: those of the inputs; UsageError if there is no such rank, or the inputs have no rank in common.
+/// Errors: those of the inputs; UsageError if a rank has no stream, or if the inputs share no rank.
 CallDiff diff_calls(const CallInput& a, const FunctionNames& names_a, const CallInput& b, const FunctionNames& names_b,
                     const std::vector<std::int64_t>& ranks);
 nlohmann::ordered_json calls_diff_json(const CallInput& a, const CallInput& b, const CallDiff& diff);

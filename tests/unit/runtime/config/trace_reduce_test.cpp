@@ -9,6 +9,24 @@
 using namespace effort;
 using namespace effort::config;
 
+namespace {
+
+/// The setting is refused with its name, its value and a remedy.
+void check_refused(const std::string& value, const std::string& remedy) {
+  CAPTURE(value);
+  try {
+    resolve({{"TRACE_REDUCE", value}});
+    FAIL("accepted");
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    CHECK(text.find("TRACE_REDUCE") != std::string::npos);
+    CHECK(text.find("'" + value + "'") != std::string::npos);
+    CHECK(text.find(remedy) != std::string::npos);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("steps are reduced only if that was asked for, by methods that decide at once") {
   CHECK_FALSE(resolve({}).trace.reduce.has_value());
   CHECK_FALSE(resolve({{"TRACE_REDUCE", "relDiff"}, {"TRACE_REDUCE", "off"}}).trace.reduce.has_value());
@@ -19,31 +37,13 @@ TEST_CASE("steps are reduced only if that was asked for, by methods that decide 
 }
 
 TEST_CASE("a method that needs the whole trace is refused, with the command that has it") {
-  for (const std::string value : {"bounded", "bounded:0.1", "iter_avg"}) {
-    try {
-      resolve({{"TRACE_REDUCE", value}});
-      FAIL("accepted");
-    } catch (const Error& e) {
-      const std::string text = e.what();
-      CHECK(text.find("TRACE_REDUCE") != std::string::npos);
-      CHECK(text.find("'" + value + "'") != std::string::npos);
-      CHECK(text.find("effort trace reduce has them") != std::string::npos);
-    }
-  }
+  for (const std::string value : {"bounded", "bounded:0.1", "iter_avg"})
+    check_refused(value, "effort trace reduce has them");
 }
 
 TEST_CASE("a reduction that does not exist is refused, with those that do") {
-  for (const std::string value : {"on", "avgWave:0", "avgWave:", "iter_k:1001", "iter_k:1.5", ""}) {
-    try {
-      resolve({{"TRACE_REDUCE", value}});
-      FAIL("accepted");
-    } catch (const Error& e) {
-      const std::string text = e.what();
-      CHECK(text.find("TRACE_REDUCE") != std::string::npos);
-      CHECK(text.find("'" + value + "'") != std::string::npos);
-      CHECK(text.find("allowed") != std::string::npos);
-    }
-  }
+  for (const std::string value : {"on", "avgWave:0", "avgWave:", "iter_k:1001", "iter_k:1.5", ""})
+    check_refused(value, "allowed");
 }
 
 TEST_CASE("all ranks have the same reduction") {

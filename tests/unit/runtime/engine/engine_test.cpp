@@ -80,7 +80,7 @@ TEST_CASE("windows that end before a rebalance are stale, and those with new ste
   CHECK(hints[1].numbers.report.rebalance == 0);
   CHECK((hints[2].numbers.report.advice & 1u) == 0);
   CHECK(hints[2].numbers.report.rebalance == 1);  // nothing changed: recommended again
-  // If the load is not a time there is no price, however long the callback took.
+  // Loads that are not times have no price, however long the callback took.
   CHECK(hints[4].numbers.report.rebalance_cost < 0);
 }
 
