@@ -1,6 +1,6 @@
-// Tables, with rows in memory and columns in the file.  A column is described once for reading and writing.  A reader
-// skips unknown columns and uses the default for missing ones, so columns can be added without breaking readers.
-// Internal.
+// Tables, stored by rows in memory and by columns in the file.  One description of a column serves reading and writing.
+// A reader skips unknown columns and uses the default for missing ones, so columns can be added without breaking
+// readers.  Internal.
 #pragma once
 
 #include <cmath>

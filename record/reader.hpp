@@ -38,8 +38,9 @@ struct SectionInfo {
   std::uint64_t raw_bytes = 0;  ///< after decompression
 };
 
-/// A snapshot file or its bytes.  Opening checks header, footer and table of contents; every section is checked by
-/// its checksum when it is read.  Errors of every member: FormatError; std::system_error if the file cannot be read.
+/// A snapshot file or its bytes.  Opening checks header, footer and table of contents.  A section's checksum is
+/// verified when the section is read.  Errors of every member: FormatError; std::system_error if the file cannot be
+/// read.
 /// Memory: O(requested data), and at most a fixed multiple of the file's size.  Threads: one at a time.
 class Reader {
  public:

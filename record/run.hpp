@@ -19,7 +19,7 @@ enum class Kind : std::uint8_t { compute = 0, comm = 1, wait = 2, io = 3 };
 /// "compute", "comm", "wait" or "io".
 const char* kind_name(Kind kind);
 
-/// An unknown number.  Quantities that may be absent are never negative, so a negative value means "not known" (null in
+/// An unknown number.  Quantities that may be absent are never negative, so a negative value means "unknown" (null in
 /// JSON).
 inline constexpr double absent = -1;
 
@@ -60,8 +60,8 @@ struct Series {
 struct Window : window::Report {
   bool rebalanced = false;          ///< the host rebalanced
   std::int64_t rebalanced_at = -1;  ///< step; -1: the host did not rebalance
-  std::string worst_region_name;  ///< name of `worst_region`, an id that is valid during the run only; empty: not known
-  double wait_seconds = 0;        ///< longest wait of a rank for this window's hint
+  std::string worst_region_name;    ///< name of `worst_region`, an id that is valid only during the run; empty: unknown
+  double wait_seconds = 0;          ///< longest wait of a rank for this window's hint
 };
 
 /// The strata of one window.
@@ -128,9 +128,9 @@ struct Run {
   std::vector<StrataMove> moves;  ///< strata of windows before the last of `strata`, oldest first (StrataLog)
   std::vector<UnitCost> unit_costs;
   std::vector<WindowCost> window_costs;  ///< in the order of the windows; none for windows without a fit
-  std::vector<SpeedRun> speeds;          ///< of all ranks in the last window, or empty: not known
+  std::vector<SpeedRun> speeds;          ///< of all ranks in the last window; empty: unknown
   /// The load of every step, much more precise than the histories: codec::History::serialize of two rows, the largest
-  /// rank's load and the mean load of all ranks.  Empty: not known.
+  /// rank's load and the mean load of all ranks.  Empty: unknown.
   std::vector<std::byte> step_loads;
   std::vector<std::string> notes;  ///< problems and differences from what was requested: "12 steps merged", ...
 
@@ -138,7 +138,7 @@ struct Run {
   double own_cpu_seconds_total() const;
   /// Time of all ranks in COMPUTE regions over all steps: CPU time if that is the load, else wall time.
   double computing_seconds() const;
-  /// The library's own CPU time as a share of computing_seconds(); `absent` where nothing was computed.
+  /// The library's own CPU time as a share of computing_seconds(); `absent` if nothing was computed.
   double own_cpu_share() const;
   /// Sets `placement`, `ranks` and `nodes` (largest + 1) from the node of every rank.
   void place(std::span<const std::int32_t> node_of_rank);
@@ -207,11 +207,12 @@ struct MostAwaited {
   std::int32_t rank = 0;
   double seconds = 0;  ///< that the others waited for it, summed over them
   double share = 0;    ///< of all such waiting, 0 to 1
-  std::string region;  ///< of those of largest load on this rank, the one that exceeds the mean rank most; or empty
-  bool followed_back = false;  ///< it caused waiting, also for messages, but others may have come last
+  std::string region;  ///< among the regions whose largest load is on this rank, the one that exceeds the mean rank
+                       ///< most; or empty
+  bool followed_back = false;  ///< it caused waiting, also for messages, although others may have arrived last
 };
-/// At collectives.  Known only if the run measured it (COMM_WAITS) and somebody waited.  In a run with phases, it is
-/// that of the phase with the most waiting.
+/// At collectives.  Known only if the run measured it (COMM_WAITS) and a rank waited.  In a run with phases, it is that
+/// of the phase with the most waiting.
 std::optional<MostAwaited> most_awaited(const Run& run);
 /// The rank that caused most waiting, at collectives and for messages, followed back; without a trace, as above.
 std::optional<MostAwaited> most_to_blame(const Run& run);

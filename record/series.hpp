@@ -13,7 +13,7 @@ namespace effort::record {
 
 /// A series, or its 2^level times coarser approximation, over the whole run.  At level 0 a row is one rank, otherwise
 /// up to 2^level neighbouring ranks of one node (or of all ranks in the order of the nodes, if their histories are
-/// stored as one).  Columns are the same for steps.
+/// stored as one).  Columns are steps, grouped in the same way.
 struct Grid {
   int level = 0;
   std::vector<std::int32_t> first_rank;  ///< [rows] lowest rank of a row, ascending

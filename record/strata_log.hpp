@@ -19,7 +19,7 @@ struct LabelRun {
 /// The strata of an earlier window that differ from those of the next window kept.
 struct StrataMove {
   std::int64_t first = 0, last = 0;  ///< steps of the window, inclusive
-  std::int32_t strata = 0;           ///< number of them
+  std::int32_t strata = 0;           ///< their number
   std::vector<LabelRun> runs;        ///< strata of the ranks that differ, ascending by rank, not overlapping
   bool operator==(const StrataMove&) const = default;
 };

@@ -1,6 +1,6 @@
-// libeffort_functions: keeps every call and return of functions compiled with -finstrument-functions (GCC, Clang,
-// gfortran).  Linked, or preloaded: the C library has hooks of the same name that do nothing.  docs/calls.md is the
-// guide.
+// libeffort_functions: records every call and return of functions compiled with -finstrument-functions (GCC, Clang,
+// gfortran).  Link or preload it: the C library has hooks of the same names that do nothing.  The guide is
+// docs/calls.md.
 #include <pthread.h>
 
 #include "adapters/functions/process.hpp"
@@ -19,7 +19,7 @@ EFFORT_INITIAL_EXEC thread_local bool closed = false;
 pthread_key_t key;
 bool has_key = false;
 
-/// Other destructors of the thread may still make calls: they are not recorded.
+/// Other destructors of the thread may still make calls, which are not recorded.
 void end_thread(void* thread) {
   closed = true;
   mine = nullptr;

@@ -1,4 +1,4 @@
-// Which file of the program an address belongs to.
+// Finds the file of the program that an address belongs to.
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace effort::functions {
 
-/// The loaded module of an address, as dl_iterate_phdr tells it.
+/// Searches the loaded modules for an address, for dl_iterate_phdr.
 struct Process::Search {
   std::uintptr_t address = 0;
   bool found = false, first = true, is_main = false;
@@ -110,7 +110,7 @@ bool Process::is_left_out(const Module& module, std::uintptr_t offset) const {
 }
 
 void Process::note_unloaded() {
-  // A module that is gone may give its addresses to another one.
+  // After a module has been unloaded, another one may be loaded at its addresses.
   for (std::uint32_t i = 0; i < n_known_; ++i) {
     Module& m = modules_[i];
     if (!m.loaded) continue;

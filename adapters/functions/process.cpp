@@ -21,7 +21,7 @@ namespace effort::functions {
 
 constinit Process process;
 
-/// Held for a moment only.  A signal handler cannot wait for its own thread: hooks inside hooks do nothing.
+/// Held only for a moment.  A signal handler never waits for its own thread, because hooks inside hooks do nothing.
 class Lock {
  public:
   explicit Lock(Process& p) : p_(p) {
@@ -65,7 +65,7 @@ bool Process::open() {
   if (!make_path(path_, sizeof path_)) return false;
   int fd = -1;
   const std::size_t end = std::strlen(path_);
-  for (int n = 1; n < 1000 && fd < 0; ++n) {  // a file of another process with this number is never overwritten
+  for (int n = 1; n < 1000 && fd < 0; ++n) {  // never overwrite a file of another process with the same number
     if (n > 1) std::snprintf(path_ + end - 4, sizeof path_ - end + 4, "-%d.rec", n);
     fd = direct::open(path_, O_RDWR | O_CREAT | O_EXCL, 0644);
     if (fd < 0 && errno != EEXIST) return false;
@@ -96,7 +96,7 @@ bool Process::open() {
 }
 
 void Process::forked() {
-  // The parent's mappings are shared with it: nothing may be written there any more.
+  // The mappings are shared with the parent, so nothing may be written there any more.
   locked_.store(false, std::memory_order_relaxed);
   if (state() != State::on) return;
   header_ = nullptr;
@@ -111,7 +111,7 @@ void Process::forked() {
 
 namespace {
 
-/// Pages may be larger than chunks: the bytes of an offset or address behind the page's begin.
+/// The offset of a position within its page: pages may be larger than chunks.
 std::size_t in_page(std::uint64_t at) { return at & (static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) - 1); }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::size_t in_page(std::uint64_t at) { return at & (static_cast<std::size_t>(::
 layout::ChunkHeader* Process::new_chunk() {
   const std::uint32_t index = __atomic_fetch_add(&header_->chunks, 1, __ATOMIC_RELAXED);
   const std::uint64_t offset = layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index;
-  // The file is opened anew each time: the host may have closed all descriptors, or use the number for another file.
+  // Open the file each time: the host may have closed all descriptors, and the number may be another file's by now.
   const int fd = direct::open(path_, O_RDWR, 0);
   if (fd < 0) return nullptr;
   struct stat status;

@@ -1,8 +1,8 @@
 // The recording of a process: whether there is one, its file, and the ids of functions.
 //
 // Everything here may run in a thread of the host at any moment: before main, after exit, inside malloc, in a signal
-// handler.  So nothing allocates from the heap, throws, or waits for another lock than the short ones of this library,
-// and system calls that are cancellation points are made directly.
+// handler.  So nothing allocates from the heap or throws, the only locks are this library's own short ones, and system
+// calls that are cancellation points are made directly.
 #pragma once
 
 #include <atomic>
@@ -33,14 +33,14 @@ enum class State : int { unknown, off, on };
 /// A function's id (the lower 16 bits), and how its calls are treated.
 enum FunctionBits : std::uint32_t { id_bits = 0xFFFF, left_out = 1u << 16 };
 
-/// A file of the program, mapped to look for names; null if that is not wanted or not possible.
+/// A file of the program, mapped for looking up names; null if they are not needed or it cannot be mapped.
 struct ElfFile {
   const unsigned char* bytes = nullptr;
   std::size_t size = 0;
 };
 ElfFile map_elf(const char* path);
-/// The name of the function at an ELF virtual address, as the linker knows it; null if there is none.  Cost: linear in
-/// the number of symbols.
+/// The symbol name of the function at an ELF virtual address; null if there is none.  Cost: linear in the number of
+/// symbols.
 const char* symbol_at(const ElfFile& file, std::uintptr_t address);
 
 class Process {
@@ -52,7 +52,7 @@ class Process {
   };
 
   State state() const { return state_.load(std::memory_order_relaxed); }
-  /// Reads the settings and opens the file, once.  False: the process is not recorded.
+  /// Reads the settings and opens the file, once.  Returns false if the process is not to be recorded.
   bool start();
   /// In a child of fork(): the next call opens a file of its own.
   void forked();
@@ -74,7 +74,7 @@ class Process {
 
   std::uint32_t next_thread();
   std::uint32_t depth_limit() const { return depth_limit_; }
-  /// Nanoseconds for which Thread::look_every events must last, 0 for no limit.
+  /// Minimum duration of Thread::look_every events, in nanoseconds; 0: no limit.
   std::uint64_t least_ns() const { return least_ns_; }
 
  private:
@@ -128,7 +128,7 @@ extern Process process;
 /// In a child of fork(): the calling thread no longer writes into its parent's file.
 void forget_parent();
 
-/// Direct system calls, which are no cancellation points.
+/// Direct system calls, which are not cancellation points.
 namespace direct {
 int open(const char* path, int flags, unsigned mode);
 void close(int fd);

@@ -34,7 +34,7 @@ const char* first_of(std::initializer_list<const char*> names) {
   return nullptr;
 }
 
-/// A number such as 0.05, whatever the host's locale; -1 if it is none.
+/// Parses a number such as 0.05, whatever the host's locale; -1 if it is not a number.
 double decimal(const char* text) {
   double value = 0, unit = 1;
   bool digits = false, fraction = false;
@@ -52,7 +52,7 @@ double decimal(const char* text) {
   return digits ? value / unit : -1;
 }
 
-/// Makes a directory and those above it.
+/// Creates a directory and its parents.
 bool make_directory(char* path) {
   for (char* at = path + 1;; ++at) {
     if (*at != '/' && *at != '\0') continue;
@@ -65,7 +65,7 @@ bool make_directory(char* path) {
   }
 }
 
-/// Keeps a job's id usable as a part of a file's name.
+/// Copies a job's id so that it can be part of a file name.
 void copy_name(char* to, std::size_t bytes, const char* from) {
   std::size_t n = 0;
   for (; from[n] != '\0' && n + 1 < bytes; ++n) {

@@ -13,7 +13,7 @@ namespace effort::functions {
 
 namespace {
 
-/// A table within a file; null if it does not lie within it.
+/// A table within a file; null if it exceeds the file.
 template <typename T>
 const T* table(const ElfFile& file, std::uint64_t offset, std::uint64_t bytes) {
   if (offset > file.size || bytes > file.size - offset || offset % alignof(T) != 0) return nullptr;

@@ -12,7 +12,7 @@ namespace effort::functions {
 Thread* Thread::make() {
   void* const at = ::mmap(nullptr, sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return nullptr;
-  auto* const thread = static_cast<Thread*>(at);  // zeros are a new thread's state
+  auto* const thread = static_cast<Thread*>(at);  // a new thread's state is all zeros
   thread->number_ = process.next_thread();
   thread->until_sample_ = sample_every;
   thread->looked_ns_ = direct::monotonic_ns();
@@ -38,7 +38,7 @@ bool Thread::begin_chunk() {
   next->sequence = sequence_++;
   next->left_out = left_out_;
   next->skipped = skipped_;
-  // A later chunk is ready when it has the events that the one before expected.
+  // A later chunk becomes valid once it has the events that the previous one announced.
   if (next->sequence == 0) __atomic_store_n(&next->kind, layout::calls, __ATOMIC_RELEASE);
   chunk_ = next;
   used_ = 0;
@@ -60,7 +60,7 @@ void Thread::write(LiveEvent event) {
   unsigned char* const from = reinterpret_cast<unsigned char*>(chunk_ + 1);
   used_ =
       static_cast<std::uint32_t>(calls::put_record(from + used_, expected, predictor_.second() == event, event) - from);
-  // The bytes are there before the state says so, and a chunk is whole before it has a kind.
+  // Write the bytes before the state that announces them, and complete a chunk before giving it its kind.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   __atomic_store_n(&chunk_->state, std::uint64_t{used_} << layout::run_bits, __ATOMIC_RELEASE);
   if (chunk_ != before) {
@@ -79,8 +79,8 @@ bool Thread::on_other_stack() {
 }
 
 void Thread::close_repeated(std::uintptr_t function, std::uint32_t site, std::uintptr_t stack) {
-  // Calls with this stack pointer are inlined into each other, unless one has ended without a return: then the return
-  // address differs, or the function is called again.
+  // Calls with the same stack pointer are inlined into each other, unless one has ended without a return.  In that case
+  // the return address differs, or the function is called again.
   std::uint32_t same = 0;
   for (std::uint32_t i = depth_; i > 0 && frames_[i - 1].stack == stack; --i) {
     const Frame& frame = frames_[i - 1];
@@ -134,8 +134,8 @@ void Thread::leave(std::uintptr_t function, std::uintptr_t stack) {
 }
 
 bool Thread::may_be_left_out(std::uintptr_t function) const {
-  // A function's own stack pointer may be lower at its return than at its entry (alloca); that of a call of the same
-  // function which was left out is, too.
+  // A function's stack pointer may be lower at its return than at its entry (alloca).  It is also lower if this is the
+  // return of a call of the same function that was left out.
   return is_deepest() || (process.find(function) & left_out) != 0;
 }
 
@@ -148,7 +148,7 @@ void Thread::after_fork() {
   sequence_ = 0;
   left_out_ = skipped_ = 0;
   stopped_ = !begin_chunk();
-  // The child is inside the calls in which it was made.
+  // The child starts inside the calls that were open at the fork.
   for (std::uint32_t i = 0; i < depth_ && !stopped_; ++i) {
     frames_[i].id = static_cast<LiveEvent>(process.find(frames_[i].function) & id_bits);
     record(frames_[i].id);
@@ -176,7 +176,7 @@ void Thread::look() {
     }
   }
   for (const LiveEvent event : samples_) sample_counts_[event] = 0;
-  // Every second event is a return, so at least a quarter of the calls.
+  // Every second event is a return, so this is at least a quarter of the calls.
   if (most >= std::size(samples_) / 8 && hottest != layout::other_functions) process.leave_out_hot(hottest);
 }
 

@@ -1,4 +1,4 @@
-// The calls of one thread on their way into the file.
+// Writes the calls of one thread into the file.
 #pragma once
 
 #include <atomic>
@@ -20,20 +20,20 @@ struct Frame {
   LiveEvent id;
 };
 
-/// One thread's state, about 3.5 MB of zeros that take memory as they are used.
+/// One thread's state, about 3.5 MB of zeros that occupy memory only once they are used.
 class Thread {
  public:
   void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack);
   void leave(std::uintptr_t function, std::uintptr_t stack);
 
-  /// The state of the calling thread.  Null after the thread has ended, or if memory for it cannot be had.
+  /// The state of the calling thread.  Null after the thread has ended, or if there is no memory for it.
   static Thread* make();
   /// The thread has ended; calls that are still open have no return.
   static void destroy(Thread* thread);
-  /// In a child of fork(): goes on in a file of its own.
+  /// In a child of fork(): continues in a file of its own.
   void restart();
 
-  /// Calls of hooks inside hooks: from signal handlers, or from functions that the hooks need.
+  /// Set inside a hook.  Nested calls, from signal handlers or from functions that the hooks need, are ignored.
   bool busy;
   void count_skipped() {
     ++skipped_;

@@ -37,7 +37,7 @@ struct ThreadNames {
 };
 thread_local ThreadNames names;
 
-/// Unlabelled kernels come with the mangled name of their functor's type.
+/// Unlabelled kernels are named by the mangled type of their functor.
 std::string readable(std::string_view name) {
   std::string text(name);
   int status = -1;
@@ -48,7 +48,7 @@ std::string readable(std::string_view name) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   if (text.size() <= measure::max_name) return text;
-  // Long template names may differ at any place.
+  // Long template names may differ anywhere, so the hash covers the whole name.
   const std::string tail = "...#" + std::to_string(std::hash<std::string>{}(text));
   return text.substr(0, measure::max_name - tail.size()) + tail;
 }
@@ -101,8 +101,8 @@ EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, 
 }
 
 /// Kokkos asks for a tool's requirements.  The first word of the answer says whether all devices must be idle whenever
-/// a kernel or a region begins or ends.  By default they must, which serializes kernels and puts two fences around
-/// each.
+/// a kernel or a region begins or ends.  Kokkos assumes so by default, which serializes kernels and puts two fences
+/// around each.
 EFFORT_KOKKOS_HOOK void kokkosp_request_tool_settings(std::uint32_t, bool* requires_global_fencing) {
   *requires_global_fencing = false;
 }

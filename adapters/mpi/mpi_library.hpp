@@ -18,7 +18,7 @@ inline constexpr const char* built_with = "";
 
 /// Empty if the host runs with the MPI of this build, else the name of the host's MPI.
 inline std::string other_mpi() {
-  // Another MPI may write as much as its own headers allow.
+  // Another MPI may write more than this build's headers allow.
   char text[16384] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);

@@ -51,7 +51,7 @@ class MpiTransport final : public exchange::Transport {
   bool any_thread_ = false;
   MPI_Request requests_[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int n_requests_ = 0;
-  // Of the operation under way; room for all ranks: nothing is allocated later.
+  // Of the operation under way.  They have room for all ranks from the start, so that nothing is allocated later.
   std::vector<int> counts_, offsets_, sent_counts_, sent_offsets_;
   std::string error_;
 };

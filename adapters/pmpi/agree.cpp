@@ -12,8 +12,8 @@
 namespace effort::pmpi {
 namespace {
 
-/// The minimum of all ranks' values; false if some did not answer within this many sleeps of a millisecond.
-/// @param value  remains in use by MPI if they did not answer
+/// The minimum of all ranks' values; false if some have not answered after this many sleeps of a millisecond.
+/// @param value  stays in use by MPI if they have not answered
 bool least_in_time(int& value, long sleeps) {
   constexpr std::uint64_t spinning_ns = 10'000'000;
   MPI_Request request;

@@ -16,7 +16,7 @@ enum class Agreement { all, refused, unanswered };
 bool all_ranks_present(double init_seconds);
 
 /// Agrees whether all ranks are ready.  Call it only once all ranks are known to have the adapter.  If a rank arrives
-/// after the others have given up on it, they wait for a long time without an agreement, and no rank goes on.
+/// after the others have stopped waiting for it, there is no agreement after a long wait, and no rank continues.
 Agreement all_ranks_ready(bool ready);
 
 }  // namespace effort::pmpi

@@ -38,7 +38,8 @@ Site* enter_recorded(Thread& thread, measure::ThreadSlot& slot, Call call, const
   }
   if (__builtin_expect(now < slot.stamp.load(std::memory_order_relaxed), 0)) return nullptr;
   slot.gate.close();
-  if (__builtin_expect(!slot.events.on(), 0)) {  // checked with the gate closed, for which the end of a session waits
+  if (__builtin_expect(!slot.events.on(),
+                       0)) {  // check it with the gate closed: the end of a session waits until the gate opens
     slot.gate.open();
     return nullptr;
   }

@@ -42,7 +42,7 @@ std::vector<double> intervals_of(std::span<const Event> events, const std::vecto
   return out;
 }
 
-/// Share of the computation in intervals that is what such an interval usually has.
+/// Share of the computation that intervals with the usual amount account for.
 double regularity(const std::vector<double>& intervals) {
   const double usual = lowest(intervals, 3);  // not the median: in bursts of two, half of the intervals are long
   double all = 0, excess = 0;
@@ -78,7 +78,7 @@ double regularity_of_two(const std::vector<double>& intervals) {
   return all > 0 ? std::min(good / all, static_cast<double>(n_good) / static_cast<double>(intervals.size())) : 0;
 }
 
-/// The distances of the longer intervals, and their computation.
+/// The distances between the longer intervals, and the computation in them.
 struct Longer {
   std::size_t apart = 0;   ///< the most frequent distance; 0: fewer than two intervals
   double as_usual = 0;     ///< share of the distances that equal it
@@ -135,11 +135,11 @@ bool silent_bursts(std::span<const Event> events, const std::vector<std::size_t>
     bursts += between[i];
     others += talks != between[i];
   }
-  // If no other call is ever made, only the intervals between bursts are not as expected.
+  // If no other call is ever made, only the intervals between bursts differ from the expectation.
   return static_cast<double>(others) <= (1 - least_alike) * static_cast<double>(bursts);
 }
 
-/// Whether the path is still being called: nothing much longer than a usual interval has passed since.
+/// Whether the path is still being called: the time since its last call is not much longer than a usual interval.
 bool current(std::span<const Event> events, std::uint64_t path, double usual) {
   for (std::size_t i = events.size(); i-- > 0;)
     if (events[i].path == path) return events.back().computed - events[i].computed <= 3 * usual;
@@ -181,7 +181,7 @@ StepRule judge(std::span<const Event> events, std::uint64_t path, double least) 
   return confidence < least_confidence ? StepRule{} : rule_of(path, calls, intervals, confidence);
 }
 
-/// Whether these may be bursts of which judge_every has not seen enough yet.
+/// Whether these may be bursts, of which judge_every has not seen enough yet.
 bool perhaps_in_bursts(std::span<const Event> events, const std::vector<std::size_t>& calls,
                        const std::vector<double>& intervals, const Longer& longer) {
   if (!longer.regular() || intervals.size() >= (least_recurrences + 1) * longer.apart) return false;
@@ -206,7 +206,7 @@ StepRule judge_uneven(std::span<const Event> events, std::uint64_t path) {
   return rule_of(path, calls, intervals, confidence);
 }
 
-/// Stages of a step: an exact repeat of the last paths in which each occurs at most a few times.
+/// Finds the stages of a step: an exactly repeated sequence of paths in which each occurs at most a few times.
 StepRule find_repeat(std::span<const Event> events, double least) {
   for (std::size_t length = 2; length <= longest_repeat; ++length) {
     const std::size_t needed = length * (least_recurrences + 1);
@@ -290,7 +290,7 @@ StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
     // Steps that occasionally do more work are still steps, in particular if those contain another call.
     if (!longer.in_bursts() || inner(events, steps, intervals)) break;
     rule = judge_every(events, path, rule.every * longer.apart,
-                       steps);  // none: perhaps too few of the larger ones so far
+                       steps);  // if none is found, there may be too few of the larger ones so far
   }
   return rule;
 }

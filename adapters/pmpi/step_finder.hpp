@@ -16,7 +16,7 @@ struct Event {
 
 /// Steps end with every `every`-th call of `path`, counted from the one after `skip` more have passed.
 struct StepRule {
-  std::uint64_t path = 0;  ///< 0: nothing recurs with enough certainty
+  std::uint64_t path = 0;  ///< 0: no recurrence is certain enough
   std::uint32_t every = 1, skip = 0;
   std::uint32_t recurrences = 0;  ///< seen
   std::uint32_t events = 0;       ///< from one end of a step to the next, on average

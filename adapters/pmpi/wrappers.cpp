@@ -6,7 +6,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 // The wrappers have a section of their own that starts with a page: their position in a page changes the cost of a call
-// that has just waited by up to 6 ns, which should not depend on other code.
+// that has just waited by up to 6 ns, and that should not depend on other code.
 __asm__(".section .text.effort_wrappers,\"ax\",%progbits\n.balign 4096\n.previous");
 #define EFFORT_WRAPPER extern "C" __attribute__((visibility("default"), section(".text.effort_wrappers"), aligned(64)))
 

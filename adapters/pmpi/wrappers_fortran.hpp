@@ -15,7 +15,7 @@
 namespace effort::pmpi {
 
 /// The MPI library's subroutine if it was not loaded together with this library (but by a module opened later, with
-/// MPI's Fortran part) or has no PMPI name (MPICH's mpi_f08).  Never null for a call that was possible at all.
+/// MPI's Fortran part) or has no PMPI name (MPICH's mpi_f08).  Never null for a call that the host could make.
 void* late_subroutine(const char* name, const void* return_address);
 
 template <typename Function>
@@ -26,8 +26,8 @@ Function* target(Function* linked, const char* name, const void* return_address)
 
 namespace {
 
-/// Calls the MPI library's subroutine, on other ways than the usual one.  Of one type for all subroutines with as many
-/// arguments, so that the compiler makes these ways once for each call.
+/// Calls the MPI library's subroutine on all ways but the usual one.  All subroutines with the same number of arguments
+/// share one type, so that the compiler generates these ways once per call.
 template <typename Function>
 struct Linked {
   Function* linked;

@@ -3,8 +3,8 @@
 //   BlockEncoder encoder;
 //   encoder.begin_run(0);                     // following events belong to stream 0
 //   encoder.append(events);                   // an entry is its function's id, a return 0
-//   if (encoder.full()) ...                   // end the block, and go on in another
-//   const std::vector<std::byte> bytes = encoder.finish();
+//   if (encoder.full()) ... // end the block, and continue in another one const std::vector<std::byte> bytes =
+//   encoder.finish();
 //
 //   decode_block(bytes, [&](std::uint64_t stream, std::span<const std::uint32_t> events) { ... });
 #pragma once
@@ -22,15 +22,15 @@ namespace effort::calls {
 /// Codes streams.  Threads: one at a time.  Memory: bounded, a full block has at most about 200 MB.
 class BlockEncoder {
  public:
-  /// Following events belong to a stream.  A stream may have several runs; a call that is open at the end of a run may
-  /// return in a later one, or never.
+  /// The following events belong to a stream.  A stream may have several runs; a call that is open at the end of a run
+  /// may return in a later one, or never.
   void begin_run(std::uint64_t stream);
 
   /// Events of the current run: a function's id, from 1 on, or 0 for a return; returns without calls are allowed.
   /// Appends as many as the block has room for, and returns their number: fewer than given if it is full.
   std::size_t append(std::span<const std::uint32_t> events);
 
-  /// Bytes of everything appended, and starts anew.  Cost: about 100 ns for each different call.
+  /// Returns the bytes of everything appended, and starts anew.  Cost: about 100 ns for each different call.
   std::vector<std::byte> finish();
 
  private:

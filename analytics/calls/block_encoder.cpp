@@ -28,7 +28,7 @@ class Writer {
     }
     for (Frame& frame : stack_) symbols_.keep(frame.state);
   }
-  /// The coder leaves zeros at the end out; with them, a decoder knows where the bytes end.
+  /// The coder omits zeros at the end.  They are appended again, so that a decoder knows where the bytes end.
   std::vector<std::byte> finish() {
     const std::size_t n = io_.needed() - 8;
     std::vector<std::byte> out = io_.finish();

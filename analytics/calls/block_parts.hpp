@@ -1,4 +1,4 @@
-// What encoder and decoder of a block share.
+// Shared parts of the encoder and the decoder of a block.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ class Place {
     if (depth_ + 1 < lists_->open.size()) return {Event::Kind::entry, lists_->open[depth_ + 1].function};
     return {Event::Kind::end, 0};
   }
-  /// Goes into the next call.
+  /// Enters the next call.
   void descend() {
     if (at_item()) {
       closed_ = true;
@@ -75,7 +75,7 @@ std::optional<FirstDifference> first_difference(const Tree& tree, const StreamLi
     found.a = a.next();
     found.b = b.next();
     if (!same(found.a, found.b)) return found;
-    // Two different nodes differ within; of two ends of closed lists, the nodes would be equal.
+    // Two different nodes differ inside.  If both were at the ends of closed lists, the nodes would be equal.
     if (found.a.kind != Event::Kind::entry) return std::nullopt;
     ++found.event;
     found.stack.push_back(found.a.function);

@@ -1,10 +1,10 @@
-// Coding of calls while they happen, one event at a time, in a few nanoseconds each and without allocation.
+// Codes calls while they happen, one event at a time, in a few nanoseconds each and without allocation.
 //
-// Each event is predicted: the predictor looks for the last place where the same few events preceded, and expects the
-// events that followed there, for as long as they come.  Only an event that comes otherwise is written: the number of
-// expected events before it, and the event, unless it is the one that came instead last time.  The reader runs the same
-// predictor.  (Our own variant of the one-candidate LZ of ParLOT, Devale et al., section IV.D: nothing is written where
-// a match begins, because the reader knows.)
+// Each event is predicted.  The predictor looks for the last place after the same few events, and expects the events
+// that followed there, as long as this holds.  Only an unexpected event is written: the number of expected events
+// before it, and the event itself, unless it is the one that replaced the expected event last time.  The reader runs
+// the same predictor.  (Our own variant of the one-candidate LZ of ParLOT, Devale et al., section IV.D: the start of a
+// match is not written, because the reader knows it.)
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace effort::calls {
 
 using LiveEvent = std::uint16_t;  ///< a function's id at its entry, 0 at a return
 
-/// Expects the event that followed when the last few events occurred last.  Memory that is all zeros is a new one, so
-/// pages cost nothing until they are used.  Threads: one at a time.
+/// Expects the event that followed the last occurrence of the last few events.  Memory of all zeros is a new predictor,
+/// so pages cost nothing until they are used.  Threads: one at a time.
 class LivePredictor {
  public:
   bool expects(LiveEvent event) const { return matching_ && history_[match_ & history_mask] == event; }
@@ -27,7 +27,7 @@ class LivePredictor {
     // The place of the match is known already, so every second one is enough.
     if ((position_ & 1) == 0) slot() = position_;
   }
-  /// The event that came last time, instead of the one that is expected now.
+  /// The event that came last time instead of the one expected now.
   LiveEvent second() const { return seconds_[second_slot()]; }
   /// Another event than the expected one has come.
   void miss(LiveEvent event) {

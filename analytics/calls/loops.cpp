@@ -113,7 +113,7 @@ class Comparer {
 
   Comparison run(const StreamLists& a, const StreamLists& b) {
     for (std::size_t depth = 0; !enough(); ++depth) {
-      // An open call stands at the end of its caller's list.
+      // An open call is at the end of its caller's list.
       const std::uint32_t next_a = depth + 1 < a.open.size() ? a.open[depth + 1].function : 0;
       const std::uint32_t next_b = depth + 1 < b.open.size() ? b.open[depth + 1].function : 0;
       lists(a.list(depth), b.list(depth), next_a, next_b);
@@ -127,7 +127,7 @@ class Comparer {
   static constexpr std::size_t most_depth = 2000, most_steps = 10'000'000;
 
   bool enough() { return (found_.loops.size() >= most_ && found_.calls.size() >= most_) || ++steps_ > most_steps; }
-  // A difference that comes again in the same place, in a later iteration, is one.
+  // A difference that recurs in the same place, in a later iteration, counts once.
   void note_calls(std::uint32_t a, std::uint32_t b) {
     const auto same = [&](const CallDifference& d) { return d.a == a && d.b == b && d.stack == stack_; };
     if (found_.calls.size() < most_ && std::ranges::none_of(found_.calls, same)) found_.calls.push_back({stack_, a, b});
@@ -169,7 +169,7 @@ class Comparer {
   void repeated(std::span<const Item> a, std::span<const Item> b, const Repeated& in_a, const Repeated& in_b) {
     if (in_a.calls != in_b.calls) note_loop({in_a.function}, in_a.calls, in_b.calls);
     if (stack_.size() >= most_depth) return;
-    // Calls one by one, but equal ones together.
+    // Compare calls one by one, but runs of equal calls together.
     std::size_t i = in_a.first, j = in_b.first;
     std::uint64_t left_a = a[i].count, left_b = b[j].count;
     while (!enough()) {

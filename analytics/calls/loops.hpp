@@ -11,7 +11,7 @@
 
 namespace effort::calls {
 
-/// Consecutive calls of one function in a list, whatever these calls do.
+/// Consecutive calls of one function in a list, whatever these calls contain.
 struct Repeated {
   std::uint32_t function;
   std::uint64_t calls;
@@ -70,7 +70,8 @@ struct Comparison {
   std::vector<CallDifference> calls;  ///< calls that differ otherwise, the first ones
 };
 
-/// Compares two streams call by call.  Where a loop has other numbers of iterations, it goes on behind the loop.
+/// Compares two streams call by call.  If the numbers of iterations of a loop differ, the comparison continues after
+/// the loop.
 /// @param most  differences of each kind to look for
 Comparison compare(const Tree& tree, const StreamLists& a, const StreamLists& b, std::size_t most);
 

@@ -2,9 +2,9 @@
 // decoder run the same code, with a RangeEncoder or a RangeDecoder.
 //
 // Several contexts guess it: the last list of the same function, along which this one is aligned, and the preceding
-// symbols, each of which remembers the symbol that followed last time.  Their guesses are tried in turn, each with one
-// decision whose probability is mixed from how often each context was right lately (logistic mixing).  If no guess is
-// right, the function is coded, and then which of its calls.
+// symbols, each of which remembers the symbol that followed it last time.  Their guesses are tried in turn, each with
+// one decision whose probability is mixed from how often each context has been right recently (logistic mixing).  If no
+// guess is right, the function is coded, and then which of its calls.
 #pragma once
 
 #include <algorithm>
@@ -42,13 +42,13 @@ struct Slot {
   std::uint32_t second = 0;  ///< the guess before
 };
 
-/// A list that is being coded, with the past that the contexts are made of.
+/// A list that is being coded, with the history from which its contexts are formed.
 struct ListState {
   std::uint32_t function = 0;           ///< + 1; 0: outside of calls
   std::uint32_t prefix = 0;             ///< hash of the list so far
   std::vector<std::uint32_t> symbols;   ///< so far
   std::size_t place = 0;                ///< of the next symbol, in the last list of the function
-  std::uint32_t unsure = 0;             ///< symbols for which the place is still sought
+  std::uint32_t unsure = 0;             ///< symbols for which the place is still searched for
   Slot aligned;                         ///< the guess of that list
   std::array<std::uint32_t, 3> last{};  ///< the last symbols: 0: none, or node + 2
   std::array<std::uint32_t, 3> last_functions{};
@@ -76,7 +76,7 @@ class SymbolCoder {
   template <typename Io>
   std::uint32_t code_count(Io& io, std::uint32_t count, const ListState& list);
 
-  /// An unsigned number; `context` names the numbers that resemble each other.
+  /// Codes an unsigned number; `context` identifies numbers that resemble each other.
   template <typename Io>
   std::uint64_t number(Io& io, std::uint64_t value, std::uint32_t context);
 
@@ -151,7 +151,7 @@ bool SymbolCoder::guess(Io& io, bool right, std::uint32_t symbol, int attempt, L
     const std::uint32_t record = std::min<std::uint32_t>(s.hits, 15) * 4 + std::min<std::uint32_t>(s.misses, 3);
     inputs[i] = &guess_models_[((static_cast<std::uint32_t>(attempt) * n_contexts + i) * 4 + view) * 64 + record];
   }
-  // How often the symbol came in place of others lately: for loops whose lengths are random.
+  // How often the symbol has recently come in place of others: for loops of random length.
   inputs[n_contexts - 1] =
       &models_[(hashed(hashed(list.function, symbol), static_cast<std::uint32_t>(attempt) << 8 | 8) * 0x9E3779B1u) >>
                (32 - models_bits)];

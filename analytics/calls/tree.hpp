@@ -1,7 +1,7 @@
 // Calls as trees in which equal subtrees exist once.
 //
 // A call is a function and the list of calls that it made; a closed call that equals an earlier one is the same node.
-// Loops make a stream of calls long, but hardly add nodes.
+// Loops lengthen a stream of calls, but add hardly any nodes.
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ class Split {
 
   double silhouette() const { return silhouette_; }
 
-  // Whether every stratum is separated from the one with the nearest medoid.
+  // Whether every stratum is separated from the stratum with the nearest medoid.
   bool separated(const Evidence& least) const {
     for (std::size_t slot = 0; slot < k_; ++slot) {
       if (sizes_[slot] == 0) return false;
@@ -88,8 +88,8 @@ class Split {
     silhouette_ = total / static_cast<double>(n);
   }
 
-  // Estimates the width of a stratum from the span of its m members: m uniform draws span (m - 1) / (m + 1) of the
-  // width on average, so two members that happen to be close do not imply a narrow stratum.  A single member implies
+  // Estimates the width of a stratum from the span of its m members.  On average, m uniform draws span (m - 1) / (m +
+  // 1) of the width, so two members that happen to be close do not imply a narrow stratum.  A single member implies
   // nothing, and is given the largest width of all.
   double width(std::size_t slot) const {
     double widest = 0;

@@ -9,7 +9,7 @@ namespace effort::cluster {
 
 struct ClaraParameters {
   int k = 0;               ///< strata, 1 to n and at most 4096; 0: chosen from the data, 1 to k_max (see choose_k)
-  int k_max = 10;          ///< with k = 0: the most strata, at least 1 (fewer where there are fewer objects)
+  int k_max = 10;          ///< with k = 0: the most strata, at least 1 (fewer if there are fewer objects)
   int samples = 5;         ///< trials, at least 1
   int sample_size = 0;     ///< objects per sample, at least k; 0: 40 + 2 k; more than n counts as n
   std::uint64_t seed = 1;  ///< determines the draws, together with trial and object id

@@ -1,4 +1,4 @@
-// The sets of medoids found on one node, and what the other nodes need to evaluate them.
+// The sets of medoids found on one node, with the facts that the other nodes need to evaluate them.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"

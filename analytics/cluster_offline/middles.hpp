@@ -12,7 +12,7 @@ namespace effort::cluster {
 /// half are spread over the better ones, since the smallest estimates differ by little more than noise.  Returns all
 /// members if there are at most `count`.
 /// @param members  ids of objects, ascending
-/// @param count    how many are wanted, at least 2
+/// @param count number requested, at least 2
 /// @param stream   random stream of `seed` that selects the members with which the others are compared
 /// Time: O(members d); an eighth of the members is compared with 96 others.
 template <typename T>

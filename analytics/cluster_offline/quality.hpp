@@ -1,4 +1,4 @@
-// Better medoids than CLARA's for little more time.
+// Better medoids than CLARA's for slightly more time.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"

@@ -11,7 +11,7 @@
 
 namespace effort::cluster {
 
-/// Medoids and what they cost on the objects they were compared on.
+/// Medoids and their cost on the objects on which they were compared.
 struct Start {
   std::vector<std::int32_t> medoids;
   double cost = 0;  ///< sum of the distances to the nearest

@@ -101,8 +101,8 @@ class Screened {
   const Ids& medoids() const { return medoids_; }
 
  private:
-  /// The candidates, ascending, whose value may be the least and below the limit.  If there are too many, more than
-  /// most_candidates are returned.
+  /// The candidates, ascending, whose value may be both the least and below the limit.  If there are too many, more
+  /// than most_candidates are returned.
   /// @param error  error of each value, apart from the rounding of rows
   /// @param share  its error relative to the value itself
   Ids contenders(double error, double share, double limit) const {
@@ -136,7 +136,7 @@ class Screened {
   const std::unique_ptr<TableKernels<float>> on_table_;
   NearestMedoids state_;
   std::vector<char> taken_;
-  std::vector<double> values_;  // [n] what is to be least, for each candidate, from the table
+  std::vector<double> values_;  // [n] the value to be minimised, for each candidate, from the table
   std::vector<double> moved_;   // [n] bound of the distance by which rounding moves a row
   double all_moved_ = 0, relative_ = 0;
   Ids medoids_;

@@ -100,7 +100,7 @@ Layout make_layout(std::size_t rows, std::size_t cols, Levels levels, std::vecto
                     false,
                     1,
                     {}});
-  for (int level = deepest; level > joint; --level) {  // one dimension only
+  for (int level = deepest; level > joint; --level) {  // halve one dimension only
     const bool along_rows = levels.rows >= level;
     const std::size_t r = low_length(rows, std::min(level, levels.rows)),
                       c = low_length(cols, std::min(level, levels.cols));

@@ -62,7 +62,8 @@ inline constexpr std::array<std::int16_t, 4096> stretch_table = [] {
   return values;
 }();
 
-/// ln(p / (1 - p)) in units of 1/256, for a probability in units of 1/4096.  Integers give the same on every machine.
+/// ln(p / (1 - p)) in units of 1/256, for a probability in units of 1/4096.  Integers give the same result on every
+/// machine.
 inline int stretch(std::uint32_t probability12) { return stretch_table[probability12]; }
 
 /// squash16() of -2048 .. 2047

@@ -28,7 +28,7 @@ class Target {
   /// Root mean square error over (max - min) of the values at most `bound`, > 0; for a constant matrix relative
   /// to the constant's magnitude (Gamblin 2009, 3.2).
   static Target nrmse(double bound);
-  /// Largest absolute error of any value at most `bound`, > 0, in the unit of the values.
+  /// Absolute error of any value at most `bound`, > 0, in the unit of the values.
   static Target max_error(double bound);
   /// The stream holds at most `bound` bytes (>= minimum_bytes), at the smallest error found.
   static Target max_bytes(std::size_t bound);
@@ -102,10 +102,11 @@ struct Decoded {
 };
 
 /// Decodes a stream.  Errors: CodecError for invalid bytes, std::invalid_argument for negative options.
-/// Cost and memory follow the compressed size and the size of the result (for large matrices plus one tile).
+/// Cost and memory are proportional to the compressed size plus the size of the result (for large matrices, plus one
+/// tile).
 Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options = {});
-/// The same for a file that does not fit memory.  It is read once in small pieces for the checksum, then tile by tile
-/// as far as the passes need it.  Memory: the result, one tile and its bytes.
+/// The same for a file that does not fit memory.  It is read once in small pieces for the checksum, then tile by tile,
+/// and only the bytes that the passes need.  Memory: the result, one tile and its bytes.
 Decoded decode(const ByteSource& stream, const DecodeOptions& options = {});
 
 /// A place where a stream may be cut off.

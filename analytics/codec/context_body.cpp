@@ -8,7 +8,7 @@
 namespace effort::codec {
 namespace {
 
-/// Codes everything behind the header; returns the number of planes.  `needed`: the bytes up to the end of each.
+/// Codes everything after the header; returns the number of planes.  `needed`: the bytes up to the end of each.
 template <typename Q>
 int code_planes(RangeEncoder& io, const ContextBody& body, std::vector<BandData<Q>>& data,
                 std::vector<std::size_t>& needed) {

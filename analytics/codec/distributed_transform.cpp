@@ -223,7 +223,7 @@ void DistributedTransform::column_costs(int level, const PacketSplit& split, dou
 void DistributedTransform::choose_splits(double step) {
   const int fine = static_cast<int>(fine_.size());
   std::vector<PacketSplit> splits = layout_.splits;
-  for (PacketSplit& split : splits)  // on gathered parts all nodes decide alike
+  for (PacketSplit& split : splits)  // all nodes decide the same way about gathered parts
     if (split.level > fine) split.extra = best_split(split, coarse_.coefficient.data(), coarse_.cols, step);
   if (fine > 0) {
     Costs costs(*this);
@@ -289,7 +289,7 @@ void DistributedTransform::apply(const PacketSplit& split, Cascade* cascade) {
 
 void DistributedTransform::undo_cascade(int level, Cascade& cascade, const PacketSplit& split) {
   const int depth = cascade.depth();
-  // Groups that have split less deep, or not at all, take part with unused values.
+  // Groups that have split less deeply, or not at all, take part with unused values.
   if (split.extra > depth) {
     Grid& rest = cascade.gathered;
     undo_split(rest.at(true, 0, rest.cols), split_of(rest.at(true, 0, rest.cols), true, split.extra - depth));

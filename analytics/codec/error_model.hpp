@@ -36,7 +36,7 @@ class ErrorModel {
     for (std::size_t i = end_; i-- > first_;) above_[i] = count += count_[i];
   }
   double squared_error(double step) const {
-    // The part below the step of its bin counts as zeros, assuming a uniform distribution within the bin.
+    // In the step's bin, the part below the step counts as zeros, assuming a uniform distribution within the bin.
     const Place at = place_of(step);
     if (at.bin >= end_) return all_;
     if (at.bin < first_) return count_from(step) * step * step / 12;

@@ -25,7 +25,7 @@ class BitWriter {
   int used_ = 0;
 };
 
-/// Reads bits; CodecError behind the end.
+/// Reads bits; CodecError beyond the end.
 class BitReader {
  public:
   BitReader(std::span<const std::byte> bytes, std::size_t offset) : bytes_(bytes), offset_(offset) {}

@@ -18,7 +18,7 @@ inline constexpr unsigned version_byte = 0xE1;  ///< first byte of every stream 
 inline constexpr unsigned absent_flag = 16;     ///< in a tile's kind byte
 inline constexpr unsigned plain_flag = 32;      ///< likewise: coded without mixing
 inline constexpr unsigned cuts_flag = 128;      ///< in the byte of the number of planes
-inline constexpr std::size_t cuts_from = 4096;  ///< bytes of payload from which a table of cuts pays
+inline constexpr std::size_t cuts_from = 4096;  ///< bytes of payload from which a table of cuts is worthwhile
 /// Most values of a tile.  Larger matrices are cut, which bounds the memory of a partial decoding.
 inline constexpr std::size_t largest_tile = std::size_t{1} << 22;
 

@@ -1,4 +1,4 @@
-// Coded in front of the planes: the choice of splits and the first coefficient.
+// Coded before the planes: the choice of splits and the first coefficient.
 #pragma once
 
 #include "analytics/codec/bands.hpp"

@@ -22,7 +22,7 @@ inline std::uint32_t big_endian(std::uint32_t word) {
   }
 }
 
-/// Bytes that a decoder may read behind the end of a stream.  More are a sign that the stream is damaged.
+/// Bytes that a decoder may read beyond the end of a stream.  Reading more shows that the stream is damaged.
 inline constexpr std::size_t most_beyond = 4096;
 
 /// Writes decisions into a byte string.
@@ -47,7 +47,7 @@ class RangeEncoder {
   std::size_t needed() const { return used() + 8; }
 
   /// Ends the stream with as few bytes as possible.  Zero bytes at the end are left out, because a decoder reads zeros
-  /// there, but not so many that it would take the stream for a damaged one.
+  /// there, but not so many that it would consider the stream damaged.
   std::vector<std::byte> finish() {
     reserve(8);
     for (int n = 0; n <= 8; ++n) {
@@ -142,7 +142,7 @@ class RangeDecoder {
     std::uint64_t value = 0, range = ~std::uint64_t{0};
     const unsigned char* at = nullptr;
     const unsigned char* end = nullptr;
-    std::size_t beyond = 0;  ///< bytes read behind the end
+    std::size_t beyond = 0;  ///< bytes read beyond the end
 
     [[gnu::always_inline]] bool code(bool, std::uint32_t one) {
       const std::uint64_t bound = (range >> 16) * one;
@@ -191,7 +191,7 @@ class RangeDecoder {
   bool code_raw(bool) { return x.code_bits(0, 1) != 0; }
   std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
   std::size_t needed() const { return 0; }
-  /// Whether far more was read than there are bytes, so that they cannot be a whole stream.
+  /// Whether so much was read beyond the end that the bytes cannot be a whole stream.
   bool overran() const { return x.beyond > most_beyond; }
   const Registers& take() const { return x; }
   void put(const Registers& r) { x = r; }

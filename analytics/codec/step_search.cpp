@@ -20,13 +20,14 @@ constexpr Aim aim_small{0.967, 0.965, 0.967};  // of matrices of less than small
 constexpr Aim aim_quick{0.9, 0.9, 0.9};        // of goals that accept a larger stream for fewer trials
 constexpr std::size_t small_matrix = 4096;
 
-// Share of the size that a further trial must promise to save, since it costs as much as the transform.
+// Share of the size that a further trial must be expected to save, since it costs as much as the transform.
 constexpr double worthwhile = 0.012;
 
 // Trials in all, once a step has been found.  More of them rarely change the size by 1 %, unless few values make up the
-// stream or the error is still below Aim::good_enough.  The largest error cannot be predicted and gets most.
+// stream or the error is still below Aim::good_enough.  The largest error cannot be predicted, so it gets the most
+// trials.
 constexpr int usual_trials = 3, trials_of_few_values = 5, most_trials = 7;
-// Trials until a step is found: so many halvings lead to the finest useful step.
+// Trials until a step is found: this many halvings lead to the finest useful step.
 constexpr int final_trial = 40;
 // Number of values of at least a step below which small differences of the size are not predictable.
 constexpr double few_values = 1024;
@@ -50,7 +51,7 @@ constexpr double closest = 0.006;
 constexpr int trusting_trials = 2, interpolating_trials = 6;
 // Part of the interval, in logarithms, that interpolation leaves on either side.
 constexpr double margin = 0.08;
-// Error assumed at least when interpolating, so that its logarithm is finite.
+// Least error assumed when interpolating, so that its logarithm is finite.
 constexpr double least_error = 1e-3;
 // Aim for the largest error, and the most by which it changes the step of the next trial.
 constexpr double aim_of_largest = 0.97, most_change = 4;
@@ -194,7 +195,7 @@ double Coefficients::step_expected(double rms) {
     }
     return low;
   };
-  // Bisection by the cheap model first, then in its neighbourhood by the better estimate.
+  // First bisect by the cheap model, then near its result by the better estimate.
   const double about = largest_of(std::ldexp(largest_step(), -64), largest_step(), 20,
                                   [&](double step) { return model().squared_error(step); });
   return largest_of(about / 4, std::min(about * 16, largest_step()), 12,

@@ -8,7 +8,7 @@
 
 namespace effort::communication {
 
-/// How much an inspection is likely to reveal: a severe delay with few ranks and events is the easiest to understand.
+/// How much an inspection is likely to reveal.  A severe delay with few ranks and events is the easiest to understand.
 enum class Affinity : std::uint8_t { low, medium, high };
 
 /// "Low", "Medium", "High".

@@ -1,11 +1,11 @@
-// Arrivals at collectives, as ranks note them.
+// Arrivals at collectives, as recorded by the ranks.
 #pragma once
 
 #include <cstdint>
 
 namespace effort::communication {
 
-/// What a rank does in a collective.  In a barrier or an exchange of all with all, everybody gives and waits.  The root
+/// A rank's role in a collective.  In a barrier or an exchange of all with all, every rank gives and waits.  The root
 /// of a broadcast gives and the others wait; in a reduction it is the other way round.  In a scan, a rank waits for
 /// those before it.
 enum Part : std::uint8_t { gives = 1, waits = 2, scans = 4 };
@@ -17,9 +17,9 @@ struct Arrival {
   std::uint8_t part = 0;      ///< bits of Part
 };
 
-/// Whether an instance belongs to the sample of a level, which holds one instance in 2^level on average.  All ranks
-/// decide alike, by the instance's ordinal alone.  Samples are nested: a higher level's is part of a lower level's, so
-/// ranks with different levels can agree on the higher one.  Level 0 holds all instances.
+/// Whether an instance belongs to the sample of a level, which holds one instance in 2^level on average.  It depends
+/// only on the instance's ordinal, so all ranks agree.  Samples are nested: that of a higher level is part of that of a
+/// lower level, so ranks with different levels can agree on the higher one.  Level 0 holds all instances.
 constexpr bool in_sample(std::uint64_t ordinal, int level) {
   // SplitMix64's output function.
   std::uint64_t z = ordinal + 0x9e3779b97f4a7c15u;

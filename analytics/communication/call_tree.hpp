@@ -1,4 +1,4 @@
-// Calls by the calls around them, and by the threads that made them.
+// Calls by their enclosing calls, and by the threads that made them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace effort::communication {
 
-/// A call path: a region, and the path of the call around it.
+/// A call path: a region, and the path of the enclosing call.
 struct Path {
   std::uint32_t parent = none;  ///< a smaller index in CallTree::paths
   std::uint32_t region = 0;

@@ -79,7 +79,7 @@ class Aligner {
     }
   }
 
-  /// Pairs one rank with each of the others, which is enough.
+  /// Pairs one rank with each of the others, which suffices.
   void collective(const Collective& c) {
     const bool all = c.operation == Operation::barrier || c.operation == Operation::nxn;
     const bool rooted = c.operation == Operation::from_root || c.operation == Operation::to_root;
@@ -104,7 +104,7 @@ class Aligner {
     }
   }
 
-  /// Follows the pairs that determine an offset best, from the lowest rank of each connected group.
+  /// Starts from the lowest rank of each connected group and follows the pairs that determine an offset best.
   std::vector<std::int64_t> offsets_of_ranks() {
     const auto n = static_cast<std::size_t>(record_.n_ranks);
     std::vector<std::vector<std::pair<std::size_t, Bounds*>>> neighbours(n);

@@ -9,8 +9,8 @@ namespace effort::communication {
 
 struct ClockShift {
   std::int64_t largest_ns = 0;    ///< by which a rank's times were moved, 0: none was
-  std::int64_t violation_ns = 0;  ///< by which the times contradicted each other before
-  std::int64_t error_ns = 0;      ///< bound on the error of the offset between two ranks, where it is bounded
+  std::int64_t violation_ns = 0;  ///< largest contradiction between the times before the correction
+  std::int64_t error_ns = 0;      ///< bound on the error of the offset between two ranks, for those with a bound
 };
 
 /// Moves the times of ranks so that, as far as possible, no message arrives before it is sent, and no rank leaves a
@@ -18,7 +18,7 @@ struct ClockShift {
 /// rank gets one offset to rank 0 or to the first rank that it is connected with, along the pairs that determine it
 /// best: the median difference between the times when both left barriers and N x N collectives, within the bounds that
 /// messages and collectives set, or the middle of these bounds (as Cristian 1989, "Probabilistic clock
-/// synchronization", does with round trips).  Drift stays.
+/// synchronization", does with round trips).  Drift is not corrected.
 ///
 /// For archives of tools that do not synchronize clocks: EZTrace counts from the start of each process.
 /// Cost: O((messages + participations) log).

@@ -11,7 +11,8 @@ namespace {
 
 // Instances evaluated at a time; more are sampled.
 constexpr std::uint64_t most_instances = std::uint64_t{1} << 16;
-// Instances of a communicator that may wait for a member; one that falls further behind is believed to have stopped.
+// Instances of a communicator that may wait for a member.  A member that falls further behind is assumed to have
+// stopped.
 constexpr std::uint64_t most_waiting = std::uint64_t{1} << 14;
 
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
@@ -56,7 +57,7 @@ struct Charge {
 struct CollectiveWaits::Shared {
   std::vector<std::int64_t> rows;  ///< [communicators][row_size]
   std::vector<std::int64_t> members;
-  std::int64_t base = 0;  ///< the earliest time that waits
+  std::int64_t base = 0;  ///< the earliest time of the waiting arrivals
   std::int64_t at(std::size_t communicator, int what) const {
     return rows[communicator * row_size + static_cast<std::size_t>(what)];
   }

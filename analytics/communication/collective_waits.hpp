@@ -36,9 +36,9 @@ struct CollectiveWait {
   double delay = 0;   ///< that others waited for it, summed over them
 };
 
-/// Finds who was last at each instance.  The waits of ranks on one node are exact; between nodes they are as exact as
-/// the offsets of the clocks.  A wait is charged to the rank that came last, as Scalasca does for "Wait at N x N" and
-/// its relatives (Geimer et al. 2010).
+/// Finds the rank that was last at each instance.  The waits of ranks on one node are exact; between nodes they are as
+/// exact as the offsets of the clocks.  A wait is charged to the rank that arrived last, as Scalasca does for "Wait at
+/// N x N" and similar patterns (Geimer et al. 2010).
 ///
 /// Used by one thread per node.  Memory: 40 bytes per arrival that another rank has not matched yet.
 class CollectiveWaits {

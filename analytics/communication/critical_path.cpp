@@ -77,7 +77,7 @@ class Replay {
       if (end > now) now = end, location = l;
     }
     if (location == record_.locations.size()) return;
-    std::set<std::size_t> seen;  // locations at this very time
+    std::set<std::size_t> seen;  // locations at exactly this time
     for (;;) {
       seen.insert(location);
       std::size_t w = timeline_.waits_until(location, now);

@@ -8,7 +8,7 @@
 
 namespace effort::communication {
 
-/// What a rank did on the critical path, on one call path.
+/// A rank's time on the critical path, on one call path.
 struct CriticalActivity {
   std::int32_t rank = 0;
   std::uint32_t path = none;  ///< none: outside of all calls
@@ -26,8 +26,8 @@ struct CriticalPath {
 /// Backward replay (Böhme, Wolf, de Supinski, Schulz & Geimer 2012, "Scalable critical-path based performance
 /// analysis", IPDPS): it starts at the end of the rank that ended last, and at each wait moves to the rank that was
 /// waited for.  Waits are never on the path.  Parts of a run with a gap between them have a path each, and the paths
-/// are added up.  Clock errors can make ranks wait for each other at the same time: the path then stays on its present
-/// rank.
+/// are added up.  Clock errors can make ranks appear to wait for each other at the same time; the path then stays on
+/// its present rank.
 /// @param chosen  [spans] the spans to follow it through; the imbalance is that of these spans, too.  Empty: all
 /// Cost: O(calls + jumps log calls).
 CriticalPath critical_path(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline,

@@ -94,8 +94,8 @@ class DelayFinder {
     }
     for (std::size_t c = 0; c < record_.collectives.size(); ++c) {
       const Collective& collective = record_.collectives[c];
-      // A barrier or N x N collective synchronizes all ranks; any other only those that waited with the one they waited
-      // for.
+      // A barrier or N x N collective synchronizes all ranks.  Any other collective only synchronizes the ranks that
+      // waited with the rank they waited for.
       const bool all = collective.operation == Operation::barrier || collective.operation == Operation::nxn;
       bool any = false;
       for (std::size_t i = collective.first; i < collective.end && !any; ++i) {
@@ -191,7 +191,7 @@ class DelayFinder {
     return static_cast<double>(std::max<std::int64_t>(0, other_.ns[path] - own_.ns[path]));
   }
 
-  /// The activities of the late rank.  They are kept, because many ranks may wait for one.
+  /// The activities of the late rank.  They are cached, because many ranks may wait for one.
   void late_times(std::size_t location, std::int64_t from_ns, std::int64_t to_ns) {
     if (location == late_location_ && from_ns == late_from_ && to_ns == late_to_) return;
     late_location_ = location;

@@ -11,7 +11,7 @@ namespace effort::communication {
 /// The waiting that a rank caused on one call path, in one span.
 struct Delay {
   std::int32_t rank = 0;
-  std::uint32_t span = none;    ///< index in Record::spans: of the calls that waited for this rank itself
+  std::uint32_t span = none;    ///< index in Record::spans, of the calls that waited directly for this rank
   std::uint32_t path = none;    ///< none: outside of all calls, before a call on the path `before`
   std::uint32_t before = none;  ///< if `path` is none: path of the call that others waited for
   double ns = 0;                ///< all waiting it caused
@@ -37,8 +37,8 @@ std::vector<Delay> delays_of(const Delays& delays, const std::vector<bool>& chos
 /// For a rank a that waits for a rank b, the interval of comparison begins where the two were last synchronized: at the
 /// end of the last wait of one for the other, or of the last collective with a wait that both took part in; at their
 /// first record if there is none.  On each call path, the delay is the time by which b exceeds a in this interval,
-/// waits excluded.  The wait is divided over the delays and over b's own waits in the interval, in proportion to their
-/// lengths and never by more than these.  The share of b's waits is then divided in the same way among their causes.
+/// waits excluded.  The wait is divided among the delays and b's own waits in the interval, in proportion to their
+/// lengths; no share exceeds its length.  The share of b's waits is then divided among their causes in the same way.
 ///
 /// An interval reaches back over at most 1000 changes of a thread's innermost call.
 /// Cost: O(waits x (interval + log calls)).

@@ -36,9 +36,9 @@ struct Events {
 /// Collects the events of a record and divides them into groups at the distinctive events of Alawneh & Hamou-Lhadj
 /// 2022, section 4.1.1: functions and regions of the program, and `MPI_Waitall`.
 ///
-/// The events of a group lie in the same innermost call of a function, with no `MPI_Waitall` and no gap of the trace
+/// The events of a group are in the same innermost call of a function, with no `MPI_Waitall` and no gap of the trace
 /// between them.  Other functions called in between do not end a group.  A call around all events of a thread, such as
-/// `main`, is ignored.  Outside of functions, and therefore everywhere in a trace without functions, each call that may
+/// `main`, is ignored.  Outside functions, and therefore everywhere in a trace without functions, each call that may
 /// wait (blocking sends and receives, all waits, blocking collectives) ends a group.
 ///
 /// If one end of a message cannot be used (its call or rank does not exist), both ends are left out and counted.  The

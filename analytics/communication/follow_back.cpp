@@ -8,7 +8,7 @@ namespace effort::communication {
 namespace {
 
 constexpr int most_passages = 128;
-constexpr double little = 1e-4;  // share of all waiting that is not worth another round
+constexpr double little = 1e-4;  // share of all waiting below which another round is not worthwhile
 
 constexpr std::size_t most_edges = std::size_t{1} << 17;
 
@@ -35,7 +35,7 @@ std::vector<double> follow_back(std::span<const WaitEdge> edges, std::span<const
     if (e.waiting >= 0) waited[at(e.waiting)] += e.seconds;
     all += e.seconds;
   }
-  // How much of what goes along an edge stays with the late rank.
+  // The share of the waiting on an edge that stays with the late rank.
   std::vector<double> share(edges.size(), 1.0), flow(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const WaitEdge& e = edges[i];

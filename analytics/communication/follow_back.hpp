@@ -11,21 +11,22 @@ namespace effort::communication {
 
 /// How long a rank waited directly for another one in a window.
 struct WaitEdge {
-  std::int32_t waiting = 0;  ///< -1: several ranks, which nobody remembers
+  std::int32_t waiting = 0;  ///< -1: several ranks that are no longer distinguished
   std::int32_t late = 0;
   double seconds = 0;
 };
 
-/// Passes waiting on from ranks that were late because they waited themselves.
+/// Passes waiting on to its causes, if a rank was late because it waited itself.
 ///
-/// Let a rank a have waited w seconds for a rank b in a window.  As a and b spend equally long in it, b was late for
-/// two reasons: it was busier than a, or it waited more.  The time by which b was busier, at most w, is charged to b.
-/// The rest is divided over the ranks for which b waited, in proportion to how long it did, and passed on from them in
-/// the same way.  What has not found its cause after 128 passages, or nobody to be passed to, stays where it is.
+/// Let a rank a have waited w seconds for a rank b in a window.  As a and b spend the same time in the window, b can
+/// have been late for two reasons: it was busier than a, or it waited more.  The time by which b was busier, at most w,
+/// is charged to b.  The rest is divided among the ranks for which b waited, in proportion to those waits, and passed
+/// on from them in the same way.  Waiting that has not reached its cause after 128 rounds, or that cannot be passed on,
+/// stays with the rank that it has reached.
 ///
 /// This is Böhme, Geimer, Wolf & Arnold's delay analysis (2010) with a whole window as the interval of comparison
-/// instead of the time since two ranks last met, which takes sums over the window instead of all events.  Causes that
-/// follow each other within a window are mixed in proportion.
+/// instead of the time since two ranks were last synchronized.  It therefore needs sums over the window instead of all
+/// events.  Causes that follow each other within a window are mixed in proportion.
 ///
 /// @param edges  of all ranks, at most one for each pair
 /// @param busy  [n_ranks] seconds that each rank spent outside of calls in which it might have waited

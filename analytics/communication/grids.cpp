@@ -65,7 +65,7 @@ void neighbours_of(const Grid& grid, std::uint32_t rank, std::vector<Neighbour>&
   std::sort(out.begin(), out.end());
 }
 
-/// Whether links are those of a halo.
+/// Checks whether links are those of a halo.
 class Matcher {
  public:
   explicit Matcher(const Traffic& traffic) : traffic_(traffic), first_(traffic.ranks + 1) {

@@ -1,4 +1,4 @@
-// From the events of all threads to instances of patterns.  Internal.
+// Joins the events of all threads into instances of patterns.  Internal.
 #pragma once
 
 #include "analytics/communication/patterns.hpp"

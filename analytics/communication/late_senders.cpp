@@ -9,7 +9,7 @@
 namespace effort::communication {
 namespace {
 
-// Instead of the time of a send.
+// Special values of a send's time.
 constexpr std::int64_t long_ago = std::numeric_limits<std::int64_t>::min();  // before the last two windows
 constexpr std::int64_t not_yet = std::numeric_limits<std::int64_t>::max();   // not in the sender's records yet
 
@@ -65,7 +65,7 @@ void LateSenders::post(int local, const MessagePart& part) {
     rank.deferred.push_back({part.peer, part.tag, part.communicator, part.request, none, resolved, false});
   }
   if (numbered) rank.open[part.request] = open;
-  if (rank.deferred.size() > most_deferred) {  // the first one is believed never to end
+  if (rank.deferred.size() > most_deferred) {  // assume that the first one never ends
     const std::uint32_t request = rank.deferred.front().request;
     if (request < rank.open.size()) rank.open[request].is_open = false;
     drop_deferred(local, rank.n_passed);
@@ -121,7 +121,7 @@ void LateSenders::complete(int local, const MessagePart& part) {
   pass_resolved(local);
 }
 
-/// A cancelled receive has no message: the later ones of its channel come earlier by one.
+/// A cancelled receive has no message, so the ordinals of later receives of its channel decrease by one.
 void LateSenders::cancel(int local, const MessagePart& part) {
   Rank& rank = local_[static_cast<std::size_t>(local)];
   if (part.request >= rank.open.size() || !rank.open[part.request].is_open) return;
@@ -135,7 +135,7 @@ void LateSenders::cancel(int local, const MessagePart& part) {
     if (m.channel == open.channel && m.ordinal > open.ordinal) --m.ordinal;
 }
 
-/// Deferred receives get their ordinals, up to the first whose sender or tag is not known.
+/// Gives deferred receives their ordinals, up to the first whose sender or tag is unknown.
 void LateSenders::pass_resolved(int local) {
   const std::deque<Post>& deferred = local_[static_cast<std::size_t>(local)].deferred;
   while (!deferred.empty() && (deferred.front().resolved || deferred.front().cancelled)) pass_first(local);
@@ -194,7 +194,7 @@ std::int64_t LateSenders::sent_at(const Channel& channel, std::uint64_t ordinal)
   return place < channel.sent.size() ? channel.sent[static_cast<std::size_t>(place)] : not_yet;
 }
 
-/// Marks the calls that do not count, if too many messages of other nodes are in question.
+/// If too many messages of other nodes must be asked for, marks the calls that are left out of the sample.
 void LateSenders::choose_sample(const NodeClock& clock) {
   std::vector<bool> asks(calls_.size(), false);
   std::size_t n = 0;
@@ -277,8 +277,8 @@ void LateSenders::judge(const std::vector<std::int64_t>& sent, const NodeClock& 
   }
 }
 
-/// The waits of calls about which everything is known.  The others stay, for one more window if it is a send that is
-/// not known.
+/// The waits of calls for which all times are known.  The others stay; if the time of a send is missing, for one more
+/// window.
 std::vector<LateSender> LateSenders::take_waits(const std::vector<std::int64_t>& sent) {
   std::vector<bool> held(calls_.size(), false);
   for (const Rank& rank : local_)
@@ -311,7 +311,7 @@ std::vector<LateSender> LateSenders::take_waits(const std::vector<std::int64_t>&
   return out;
 }
 
-/// Sends that are older than the preceding window are not waited for.
+/// Drops sends that are older than the preceding window; their receives are no longer expected.
 void LateSenders::forget_old_sends() {
   for (auto& [key, channel] : channels_) {
     channel.sent.erase(channel.sent.begin(), channel.sent.begin() + static_cast<std::ptrdiff_t>(channel.old));

@@ -14,7 +14,7 @@
 
 namespace effort::communication {
 
-/// What a rank recorded of one of its messages.
+/// A rank's record of a part of one of its messages.
 struct MessagePart {
   enum class Type : std::uint8_t {
     send,           ///< or the start of one
@@ -24,12 +24,13 @@ struct MessagePart {
     cancelled       ///< a request, of a send or a receive
   };
   Type type = Type::send;
-  std::int32_t peer = -1;                 ///< rank of the run; -1: any, of a receive_start
-  std::int32_t tag = -1;                  ///< -1: any, of a receive_start
-  std::uint32_t communicator = 0;         ///< id in the run
-  std::uint32_t request = 0;              ///< number, given again once it is complete
-  std::int64_t begin_ns = 0, end_ns = 0;  ///< of the call, on the node's clock; the end only of what completes
-  std::int64_t step = 0;                  ///< in which the call ended
+  std::int32_t peer = -1;          ///< rank of the run; -1: any, of a receive_start
+  std::int32_t tag = -1;           ///< -1: any, of a receive_start
+  std::uint32_t communicator = 0;  ///< id in the run
+  std::uint32_t request = 0;       ///< number, reused once it is complete
+  std::int64_t begin_ns = 0,
+               end_ns = 0;  ///< of the call, on the node's clock; the end only of parts that complete a message
+  std::int64_t step = 0;    ///< in which the call ended
 };
 
 /// A call that waited for a message that had not been sent.
@@ -38,7 +39,7 @@ struct LateSender {
   int late = 0;   ///< rank of the run that sent last
   std::int64_t step = 0;
   std::int64_t ns = 0;  ///< > 0
-  int level = 0;        ///< the call stands for 2^level calls
+  int level = 0;        ///< the call represents 2^level calls
 };
 
 /// Finds waits for late senders, as analytics/communication/waits.hpp defines them: from the start of the call that
@@ -48,8 +49,9 @@ struct LateSender {
 ///
 /// Sends and receives are matched as MPI does it: of two ranks, a communicator and a tag, the k-th send belongs to the
 /// k-th receive in the order in which receives were posted.  For this, the records must be complete from the first
-/// message on.  If some are lost, restart() begins anew at a step's end.  A message that was under way there makes the
-/// following ones seem to arrive before they are sent; such messages are ignored, and the count is put right.
+/// message on.  If some are lost, restart() begins anew at a step's end.  A message that was under way at that moment
+/// makes the following ones seem to arrive before they are sent.  Such messages are ignored, and the count is
+/// corrected.
 ///
 /// Used by one thread per node.  Memory: 8 bytes per send of the last two windows, and some 100 per pair of ranks,
 /// communicator and tag.
@@ -58,25 +60,26 @@ class LateSenders {
   /// @param ranks  global ids of this node's ranks, ascending
   LateSenders(std::span<const int> ranks, int n_ranks);
 
-  /// What a rank recorded since the last call, in order of time; receives when they end.
+  /// Adds what a rank has recorded since the last call, in order of time; receives are ordered by their ends.
   void add(int local, std::span<const MessagePart> parts);
   /// A rank's records before those that are added next have been lost.
   void forget(int local);
-  /// Instead of find(), if a rank's records have been lost: counts anew, on all nodes after the same step.
+  /// Instead of find(), if a rank's records have been lost: restarts the counts, on all nodes after the same step.
   void restart();
-  /// Waits of the calls that have ended.  Collective; blocks.  A node asks the senders' nodes for the times of those
-  /// messages for whose completion its ranks waited longer than the bound: 24 bytes each, and 8 for the answer.  If
-  /// more than 65,536 are in question, calls that completed messages of other nodes are sampled by a hash.
+  /// Waits of the calls that have ended.  Collective; blocks.  If a rank waited longer than the bound for a message to
+  /// complete, its node asks the sender's node for the time of the send: 24 bytes per message, and 8 for the answer.
+  /// If there are more than 65,536 such messages, calls that completed messages of other nodes are sampled by a hash.
   /// @param clock  identical bounds on all nodes
   std::vector<LateSender> find(Communicator& nodes, const NodeClock& clock);
 
-  /// More pairs of ranks, communicators and tags than can be followed.  Then this node cannot go on.
+  /// Whether there are more pairs of ranks, communicators and tags than can be followed.  If so, this node cannot
+  /// continue.
   bool is_full() const { return channels_.size() > most_channels; }
   /// Messages whose receives were complete, and those that seemed to arrive before they were sent.  Of this node.
   std::uint64_t received() const { return received_; }
   std::uint64_t reversed() const { return reversed_; }
 
-  /// For tests: messages of other nodes in question in one call of find().
+  /// For tests: limit of messages of other nodes in one call of find().
   std::size_t most_queries = std::size_t{1} << 16;
 
  private:
@@ -95,7 +98,7 @@ class LateSenders {
   };
   /// The sends of local senders, and how many receives of local receivers have been posted.
   struct Channel {
-    std::vector<std::int64_t> sent;  ///< when, ns
+    std::vector<std::int64_t> sent;  ///< time of the send, ns
     std::uint64_t base = 0;          ///< ordinal of the first of them
     std::size_t old = 0;             ///< how many of them are of the preceding window
     std::uint64_t posted = 0;
@@ -127,8 +130,8 @@ class LateSenders {
     std::int64_t late_by = 0;  ///< of the message sent last
     std::int32_t late = -1;
     int level = 0;
-    bool counts = true;     ///< it is in the sample
-    bool waiting = false;   ///< for a time that is not known yet
+    bool counts = true;     ///< the call is in the sample
+    bool waiting = false;   ///< for a time that is still unknown
     bool deferred = false;  ///< in the preceding window
   };
   /// A receive that is complete.

@@ -26,7 +26,8 @@ std::optional<MiddleBound::Window> MiddleBound::window_at(const Segment& segment
                                                           std::size_t quarter) {
   std::optional<Window> longest;
   for (;; quarter *= 2) {
-    // The parts outside should be about half as long as the window: cutting off a short rest would gain much by itself.
+    // The parts outside should be about half as long as the window: cutting off a short rest would gain a lot by
+    // itself.
     if (place < segment.first() + 2 * quarter || place + 2 * quarter > segment.end()) return longest;
     const std::size_t begin = (place - quarter) / (2 * quarter) * (2 * quarter);
     if (begin >= segment.first() + quarter && begin + 5 * quarter <= segment.end())

@@ -1,4 +1,4 @@
-// How a node's clock reads compared with that of node 0.
+// A node's clock compared with that of node 0.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace effort::communication {
 /// A node's clock against that of node 0, in ns.
 struct NodeClock {
   std::int64_t offset = 0;  ///< this node's minus node 0's
-  std::int64_t bound = 0;   ///< of the error of a difference of two nodes' times; a wait for a rank of another node
-                            ///< that is not longer does not count, because there may have been none
+  std::int64_t bound = 0;  ///< of the error of a difference between two nodes' times; a wait for a rank of another node
+                           ///< only counts if it is longer
 };
 
 }  // namespace effort::communication

@@ -42,7 +42,7 @@ struct Call {
   std::uint32_t region = 0;     ///< index in Record::regions
   std::uint32_t parent = none;  ///< the call around it: index in Record::calls, always a smaller one
   Operation operation = Operation::user;
-  bool begins = true, ends = true;  ///< else it began before or ended after the part of the trace that was kept
+  bool begins = true, ends = true;  ///< false: it began before, or ended after, the part of the trace that was kept
 };
 
 /// A thread of a rank.  Its calls are ordered by start, so a call comes before those inside it.
@@ -83,7 +83,8 @@ struct Collective {
 struct Span {
   std::int64_t first_step = 0, last_step = 0;
   std::int64_t start_ns = 0, end_ns = 0;
-  std::int64_t stamp_error_ns = 0;  ///< bound on the error of most time stamps, where these are of similar steps
+  std::int64_t stamp_error_ns =
+      0;  ///< bound on the error of most time stamps, if they were replaced by those of similar steps
 };
 
 /// The start of a step on a rank.
@@ -98,7 +99,7 @@ struct Record {
   std::int32_t n_ranks = 0;
   std::vector<std::int32_t> node_of;  ///< [n_ranks], -1 unknown
   std::vector<std::string> regions;   ///< names of functions and regions; "MPI_Send" for one of MPI's, or
-                                      ///< "MPI_Send [...]" where calls are told apart by their call paths
+                                      ///< "MPI_Send [...]" if calls are distinguished by call path
   std::vector<Location> locations;    ///< by rank, then thread; none for ranks of which nothing was kept
   std::vector<Call> calls;
   std::vector<Message> messages;        ///< ordered by the start of their sends

@@ -21,7 +21,7 @@ struct Pair {
 struct Pairs {
   std::vector<Pair> pairs;         ///< by a, then b
   std::uint64_t to_self = 0;       ///< messages of ranks to themselves: no pair
-  std::uint64_t unknown_ends = 0;  ///< messages whose start or end is not known: counted, without a time
+  std::uint64_t unknown_ends = 0;  ///< messages with an unknown start or end: counted, but without a time
 };
 
 /// A message that arrives before it is sent, according to the clocks, takes no time.

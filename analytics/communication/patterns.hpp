@@ -31,7 +31,7 @@ struct Instance {
   std::uint32_t pattern = 0;
   std::int64_t start_ns = 0, end_ns = 0;       ///< start of the first event, end of the last event to end
   std::uint64_t bytes = 0;                     ///< sent
-  std::int32_t first_rank = 0, last_rank = 0;  ///< the first and the last to start; the lowest if there are several
+  std::int32_t first_rank = 0, last_rank = 0;  ///< the first and the last to start; of several, the lowest
   std::int64_t last_start_ns = 0;              ///< start of the last rank
   std::size_t first_event = 0, end_event = 0;  ///< Patterns::events [first_event, end_event)
   std::uint32_t function = none;               ///< region around its first event

@@ -87,8 +87,8 @@ class Segmentation {
     return segment_.best(segment_.first() + 1, segment_.end() - 1);
   }
 
-  /// The ends must be longer than the recurring part.  If that does not help, trying it each time would double the
-  /// cost.
+  /// Lengthens the ends, which must exceed the recurring part.  If that does not help, it is not tried each time,
+  /// because that would double the cost.
   void widen() {
     quarter_ *= 4;
     if (segment_.size() >= 64 * quarter_) return;
@@ -117,7 +117,7 @@ class Segmentation {
   std::optional<MiddleBound> bound_;
   std::vector<Part> open_;
   std::size_t quarter_ = shortest_quarter;
-  std::size_t patience_ = 0;  ///< whole searches until the ends alone are tried again
+  std::size_t patience_ = 0;  ///< full searches until the ends alone are tried again
   std::size_t failures_ = 0;
   Phases out_;
 };

@@ -33,7 +33,7 @@ struct Pieces {
 /// A maximal repeat occurs at least twice, and on neither side can all its occurrences be extended by the same symbol
 /// (Gusfield 1997, section 7.12.1).  The borders of a group count as symbols that differ from all others, so no repeat
 /// crosses them (Alawneh & Hamou-Lhadj 2022, section 4.1.1).  The paper does not say which of several overlapping
-/// repeats counts.  Here each group is read from its beginning, and the longest repeat at each place is taken, so a
+/// repeats to use.  Here each group is read from its beginning, and the longest repeat at each place is taken, so a
 /// group that recurs as a whole is one piece.  Consecutive symbols at which no repeat begins also form one piece.
 ///
 /// Cost: O(symbols); a group that occurs several times enters the automaton once.

@@ -73,7 +73,7 @@ std::optional<Shape> ring_or_shift(const Graph& g) {
   const std::uint32_t n = g.n(), distance = (first.to + n - first.from) % n;
   if (!g.all([&](const Link& link) { return (link.to + n - link.from) % n == distance; })) return std::nullopt;
   if (g.links().size() == n) return Shape{distance == 1 || distance == n - 1 ? "ring" : "shift", {}};
-  // Not cyclic: from all ranks that have one at this distance above them, or below them.
+  // Not cyclic: every rank with another one at this distance above it sends to that one, or below it.
   const bool up = g.links().size() == n - distance && g.all([](const Link& link) { return link.from < link.to; });
   const bool down = g.links().size() == distance && g.all([](const Link& link) { return link.from > link.to; });
   return up || down ? std::optional(Shape{"shift", {}}) : std::nullopt;
@@ -111,7 +111,7 @@ std::optional<Shape> butterfly(const Graph& g) {
   if (!g.traffic().in_rounds && (g.n() == 4 || g.n() == 8)) return std::nullopt;
   const auto rounds = static_cast<std::uint32_t>(std::bit_width(core) - 1);
   if (g.links().size() != std::uint64_t{core} * rounds + 2 * std::uint64_t{folded}) return std::nullopt;
-  // If some ranks are folded, these have one partner; the others are renumbered without them.
+  // Folded ranks have one partner; the others are renumbered without them.
   std::vector<std::uint32_t> number(g.n());
   std::uint32_t next = 0;
   for (std::uint32_t r = 0; r < g.n(); ++r) {

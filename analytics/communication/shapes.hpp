@@ -48,8 +48,8 @@ struct Shape {
 /// - transpose: rank (i, j) of a square grid exchanges with (j, i).
 ///
 /// In small groups several names may fit; the first in this order is used: all-to-all, roots, ring and shift, trees,
-/// butterfly, halos, dissemination, transpose.  If all ranks exchange with all others, the name is a halo with corners
-/// instead if each message to a corner is smaller than each message to a face.
+/// butterfly, halos, dissemination, transpose.  If all ranks exchange with all others and each message to a corner is
+/// smaller than each message to a face, the name is a halo with corners.
 ///
 /// @param traffic  may be empty
 /// Errors: none.  Cost: O(links) times the number of possible grids that the traffic of rank 0 fits.

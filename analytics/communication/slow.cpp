@@ -11,14 +11,14 @@ namespace effort::communication {
 
 namespace {
 
-/// A rank that spent time outside its calls, between its first and last event.
+/// A rank's time outside its calls, between its first and last event.
 struct Pause {
   std::int64_t total_ns = 0;
   std::int32_t rank = 0;
   std::int64_t resumed_ns = 0;  ///< end of its longest pause
 };
 
-/// Queries about the events of an instance.
+/// Answers questions about the events of an instance.
 class Inside {
  public:
   Inside(const Record& record, const Patterns& patterns, std::size_t instance)

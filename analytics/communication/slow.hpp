@@ -35,7 +35,8 @@ struct SlowInstance {
 /// the cut-off among the instances of the same pattern and bytes.  Classes of fewer than `smallest_class` get no
 /// verdict.
 ///
-/// The paper blames the last rank to start, for its first event.  Here it is blamed only if that explains the delay:
+/// The paper blames the last rank to start, and its first event.  Here that rank is blamed only if its lateness
+/// explains the delay:
 /// - The instance took E longer than the median of its class.  If the last rank started at least E / 2 later after the
 ///   first one than in the median instance, it was late.
 /// - Else, if between its first and last event a rank spent at least E / 2 longer outside its calls than the usual

@@ -1,4 +1,4 @@
-// Agglomerative clustering where most objects are equally far from each other.
+// Agglomerative clustering for objects of which most pairs are equally far apart.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ class Finder {
   static std::int64_t duration(const Call& call) { return call.end_ns - call.begin_ns; }
   bool known(std::uint32_t call) const { return call != none && record_.calls[call].begins; }
 
-  /// How far the times of two calls on different ranks may be off against each other.
+  /// Bound on the error of the difference between the times of two calls on different ranks.
   std::int64_t error_at(const Call& call) const {
     if (!rebuilt_) return record_.clock_error_ns;
     const auto after = std::upper_bound(record_.spans.begin(), record_.spans.end(), call.begin_ns,
@@ -110,7 +110,7 @@ class Finder {
     Arrival last[2];
     for (std::size_t i = c.first; i < c.end; ++i) {
       const Participation& p = record_.participations[i];
-      // In an intercommunicator, the ranks of this group matter to the other one.
+      // In an intercommunicator, the other group depends on the ranks of this one.
       Arrival& of = last[c.inter ? 1 - p.group : 0];
       const Arrival came = arrival(p);
       if (came.ns > of.ns) of = came;

@@ -37,7 +37,7 @@ struct Wait {
 
 struct Waits {
   std::vector<Wait> waits;            ///< by call, at most one each
-  std::uint64_t lower_bounds = 0;     ///< collectives with missing ranks, one of which may have arrived even later
+  std::uint64_t lower_bounds = 0;     ///< collectives with missing ranks, which may have arrived even later
   std::uint64_t unknown = 0;          ///< collectives with unknown waits: the root is missing, or its calls
                                       ///< contradict each other
   std::uint64_t unfinished = 0;       ///< parts in collectives whose completion is not known
@@ -47,18 +47,18 @@ struct Waits {
 
 /// - Late sender: from the start of the call that completes the receive to the start of the call that sends.  A call
 ///   that completes several messages waits for the one sent last.  A blocking probe waits for the message that its
-///   thread receives next, unless it was over before that was sent.
+///   thread receives next, unless the probe ended before that message was sent.
 /// - Late receiver: from the start of the call that completes the send to the start of the call that posts the receive,
-///   if the former was not over by then, to the accuracy of clocks and time stamps.  A rendezvous ends soon after the
-///   receive is posted, so an error of either would hide the whole wait; a buffered send mistaken for one is short.  A
-///   call with a late sender has no late receiver.
+///   if the former had not ended by then, to the accuracy of clocks and time stamps.  A rendezvous ends soon after the
+///   receive is posted, so an error of either time would hide the whole wait.  A buffered send mistaken for a
+///   rendezvous is short.  A call with a late sender has no late receiver.
 /// - Collectives: from the start of the call that completes a rank's part to the start of the last call that it depends
 ///   on.  In an intercommunicator, these are calls of the other group.
 ///
 /// A wait is at most as long as its call, which cuts off clock errors.  A call that completes messages and non-blocking
-/// collectives waits once, for the last of them.  Calls that began before the kept part of a trace are ignored, and so
-/// are neighbourhood collectives, because the record does not say which ranks are neighbours.
-/// Cost: O(calls + messages + participations); 24 bytes a call.
+/// collectives has one wait, for the last of them.  Calls that began before the kept part of a trace are ignored, and
+/// so are neighbourhood collectives, because the record does not say which ranks are neighbours.  Cost: O(calls +
+/// messages + participations); 24 bytes a call.
 Waits find_waits(const Record& record);
 
 /// The span that each wait belongs to: by the step in which the waiting call began, or by its time if the rank has no

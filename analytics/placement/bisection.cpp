@@ -45,7 +45,7 @@ class Subgraph {
   std::vector<TrafficGraph::Neighbour> neighbours_;
 };
 
-/// The rank reached last from `start` by breadth-first search: one at the edge of the graph.
+/// The rank that breadth-first search from `start` reaches last: a rank at the edge of the graph.
 std::int32_t farthest(const Subgraph& graph, std::int32_t start) {
   std::vector<bool> seen(graph.size(), false);
   std::vector<std::int32_t> reached{start};
@@ -93,7 +93,7 @@ class TwoParts {
     count();
   }
 
-  /// One pass of moves that alternate between the parts; false if no state of it was better.
+  /// One pass of moves that alternate between the parts; false if none of its states was better.
   bool pass() {
     std::vector<bool> moved(graph_.size(), false);
     Queue queues[2];  // candidates of the second and the first part

@@ -10,7 +10,7 @@
 namespace effort::placement {
 
 /// The equal parts of a node at each level, from the outermost, which are its NUMA domains: {2, 4, 8} is a node of two
-/// domains with four caches of eight cores each.  Cores are numbered through.
+/// domains with four caches of eight cores each.  Cores are numbered consecutively.
 class NodeShape {
  public:
   static constexpr std::int32_t most_cores = 1 << 16;
@@ -39,8 +39,8 @@ double off_domain(const TrafficGraph& graph, const NodeShape& shape, std::span<c
                   std::span<const std::int32_t> core_of);
 
 /// Orders the ranks of each node on the cores that cores_in_order gives them together.  The ranks of a node are divided
-/// along its levels as `place` divides those of a switch; with no fewer bytes times levels than in ascending order,
-/// they stay in that.  Deterministic.
+/// along its levels as `place` divides those of a switch; if that does not lower the bytes times levels, they stay in
+/// ascending order.  Deterministic.
 /// @throws std::invalid_argument if a node has more ranks than cores, or `node_of` has another size than the graph
 /// Time: as `place`, for each node.
 std::vector<std::int32_t> place_inside(const TrafficGraph& graph, const NodeShape& shape,

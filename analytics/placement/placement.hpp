@@ -1,4 +1,4 @@
-// Which node each rank should run on, so that fewer bytes travel fewer links.
+// Which node each rank should run on, so that fewer bytes cross fewer links.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace effort::placement {
 
-/// What a placement costs, counting each pair of ranks once.
+/// The cost of a placement, counting each pair of ranks once.
 struct Cost {
   double off_node = 0;    ///< bytes between ranks on different nodes
   double link_bytes = 0;  ///< bytes times the links that they travel
@@ -30,7 +30,7 @@ struct Placement {
 /// bisection along the tree: the ranks of a switch are divided among what is below it.  Deterministic.
 /// @param node_of  [ranks] the present placement, each in [0, network.nodes())
 /// @throws std::invalid_argument if it has another size than the graph, or names another node
-/// Time: O(pairs x log ranks x log nodes) per pass of `bisect`, of which few are made.
+/// Time: O(pairs x log ranks x log nodes) per pass of `bisect`; there are few passes.
 Placement place(const TrafficGraph& graph, const Network& network, std::span<const std::int32_t> node_of);
 
 /// Divides ranks into two parts such that few bytes are exchanged between them.  One part grows from a rank at the edge

@@ -1,4 +1,4 @@
-// How similar two segments of a trace must be for one to stand for both.
+// How similar two segments of a trace must be for one to represent both.
 //
 // Mohror & Karavanic 2009, "Evaluating similarity-based trace reduction techniques for scalable performance analysis",
 // section 3.2, and `bounded`, which is this project's own.
@@ -44,16 +44,16 @@ std::string method_text(const Method& method);
 /// (iter_k: a positive integer).
 std::optional<Method> method_from(const std::string& text);
 
-/// Whether a method can be used while the program runs, when only the segments so far are known.  iter_avg needs the
-/// mean of all, `bounded` the waits of all ranks.
+/// Whether a method can be used while the program runs, with only the segments so far.  iter_avg needs the mean of all
+/// segments, `bounded` the waits of all ranks.
 constexpr bool decides_at_once(Similarity similarity) {
   return similarity != Similarity::iter_avg && similarity != Similarity::bounded;
 }
 
 /// The transform of avg_wave and haar_wave (section 3.2.1 and figure 3): means and differences of pairs, and again of
 /// the means, down to one.  The differences are (second - first) / 2, which gives the figure's distance of 1.9; the
-/// text does not say.  For haar_wave both are multiplied by the root of 2 at each level, which preserves distances. The
-/// text applies that root to level 3 only once, against its own claim.
+/// text does not say.  For haar_wave both are multiplied by the root of 2 at each level, which preserves distances.
+/// The text applies that root to level 3 only once, which contradicts its own claim.
 /// @param values  in place; their number is a power of two
 void transform(std::span<double> values, bool haar);
 

@@ -55,7 +55,7 @@ WaitTotals Reducer::totals() {
 Reduced Reducer::reduce(const Method& method) {
   if (method.similarity != Similarity::bounded) return reduce_with(method, 0);
   const auto within = [&](const Reduced& r) { return violations(waits_, r.waits, method.threshold).empty(); };
-  // Fewer segments than one of each class are impossible.
+  // There cannot be fewer than one segment of each class.
   if (Reduced out = reduce_with({Similarity::iter_avg, 0}, 0); within(out)) {
     out.method = method;
     return out;

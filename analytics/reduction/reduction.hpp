@@ -1,4 +1,4 @@
-// A trace reduced to representative segments, and what that has lost.
+// A trace reduced to representative segments, and the resulting loss.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace effort::reduction {
 /// parameters, an execution of a segment is a number and a time.
 inline constexpr std::uint64_t bytes_per_event = 12, bytes_per_exchange = 16, bytes_per_execution = 12;
 
-/// A cause of waiting that a rank would be diagnosed with wrongly from the reduced trace.
+/// A rank and cause of waiting for which the reduced trace leads to a wrong diagnosis.
 struct Violation {
   communication::Cause cause = communication::Cause::late_sender;
   std::int32_t rank = 0;
   std::int64_t full_ns = 0, reduced_ns = 0;
 };
 
-/// Which waits of a reduced trace would mislead.  A trend is retained if a cause's waiting on a rank is off by at most
-/// the share `may_be_off`, provided that it is at least 1 % of all waiting; less must stay below 2 %.
+/// Finds the waits of a reduced trace that would mislead.  A trend is retained if a cause's waiting on a rank is off by
+/// at most the share `may_be_off`.  This applies to at least 1 % of all waiting; smaller waiting must stay below 2 %.
 /// @param full, reduced  [causes][ranks] ns
 std::vector<Violation> violations(const communication::WaitTotals& full, const communication::WaitTotals& reduced,
                                   double may_be_off = 0.2);
@@ -54,8 +54,8 @@ class Reducer {
   /// mean of each class, then Representatives with tolerances from the longest segment downwards, by factors of 2, and
   /// refines the first one that is small enough in four steps.
   ///
-  /// A trend is retained if a cause's waiting on a rank is off by at most 20 %, provided that it is at least 1 % of all
-  /// waiting; less must stay below 2 %.
+  /// A trend is retained if a cause's waiting on a rank is off by at most 20 %.  This applies to at least 1 % of all
+  /// waiting; smaller waiting must stay below 2 %.
   Reduced reduce(const Method& method);
 
   /// [causes][ranks] ns of the full trace.

@@ -104,7 +104,7 @@ std::uint32_t Representatives::nearest(Class& in, std::span<const double> stamps
     best = in.kept[k];
     least = sum;
   };
-  // From the end that would make up for the errors so far, outwards, as long as a side is within the tolerance.
+  // Search outwards from the end that would cancel the errors so far, as long as a side is within the tolerance.
   const double end = stamps.back();
   const auto from = std::lower_bound(in.ends.begin(), in.ends.end(), end + in.errors.back());
   auto below = static_cast<std::size_t>(from - in.ends.begin()), above = below;

@@ -1,4 +1,4 @@
-// The segments of one thread, of which some are kept to stand for all.
+// The segments of one thread, of which some are kept to represent all.
 #pragma once
 
 #include <cstddef>

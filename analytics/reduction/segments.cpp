@@ -13,7 +13,7 @@ using communication::Record;
 
 namespace {
 
-/// What each call exchanges.  Several messages of a call are added up, in no order.
+/// The messages of each call.  Several messages of a call are added up, regardless of their order.
 struct Exchanges {
   std::vector<std::uint64_t> hash;
   std::vector<std::uint32_t> ends;

@@ -67,7 +67,7 @@ class Output {
 };
 
 /// Uninitialised memory for a kernel.  On the host it is aligned to cache lines, so that no register load crosses one.
-/// There it is not a view, which would take six times as long to allocate; that matters in small windows.
+/// It is not a view there, because allocating a view takes six times as long, which matters in small windows.
 template <typename Space, typename T>
 class Scratch {
  public:

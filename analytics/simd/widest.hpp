@@ -20,7 +20,7 @@ namespace effort::simd {
 /// `narrow`: compiled without loop optimisations, for rows too short to profit from vector registers.
 enum class InstructionSet { narrow, portable, avx2, avx512 };
 
-/// Passed to work that takes it: how many bytes a vector register holds.
+/// The number of bytes of a vector register, passed to work that takes it.
 template <std::size_t Bytes>
 struct Registers {
   static constexpr std::size_t bytes = Bytes;

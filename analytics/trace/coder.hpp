@@ -49,8 +49,8 @@ class Encoder {
     std::size_t backwards = 0;          ///< events that precede their predecessor in time; they get its time
   };
 
-  /// Codes a chunk.  The order of the events is kept; every time stamp is within the bound of the gap before it, and of
-  /// the gap behind it, so that short calls beside long waits stay short.  Errors do not add up.
+  /// Codes a chunk.  The order of the events is kept; every time stamp is within the bound of the gap before it and of
+  /// the gap after it, so that short calls next to long waits stay short.  Errors do not add up.
   /// @param events  at most most_events, in the order in which they happened
   /// Errors: std::invalid_argument; std::bad_alloc.  Cost: linear, no more than about 100 ns an event.
   Coded encode(const Place& place, std::span<const Event> events);
@@ -76,8 +76,8 @@ class Encoder {
     std::int64_t error90_ns = 0;             ///< of 90 % of them
   };
 
-  /// Codes a chunk whose segments have the time stamps of their representatives, after their own begins.  What happened
-  /// is stored as encode() does, for all segments.  So is the time in each region, within 1 %.
+  /// Codes a chunk whose segments have the time stamps of their representatives, after their own begins.  The events
+  /// themselves are stored for all segments, as encode() does.  The time in each region is kept to within 1 %.
   /// @param events  at most most_reduced_events, with at most most_segments segments
   /// @param end_ns  of the chunk: no stamp of its last segment is later
   /// Errors: as encode(); std::invalid_argument for a plan that does not fit.  Cost: linear.
@@ -112,8 +112,8 @@ class Decoder {
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
 
-  /// Takes a piece of the dictionary.  Call it in the order in which the encoder gave them.  A piece may be left out if
-  /// it is lost; then the chunks and pieces that need it are refused, all others decode.
+  /// Takes a piece of the dictionary.  Call it in the order in which the encoder gave them.  A lost piece may be left
+  /// out.  Chunks and pieces that need it are then refused; all others decode.
   /// Errors: TraceError; the piece then counts as lost.
   void add(std::span<const std::byte> dictionary);
 

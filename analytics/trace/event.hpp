@@ -29,15 +29,15 @@ inline constexpr int n_kinds = 15;
 
 /// An event of one rank's thread.  Members that its kind does not name are zero (peer: -1).
 struct Event {
-  std::int64_t time_ns = 0;  ///< clock of the node; a message that starts has the time of the enclosing enter, one that
-                             ///< is complete that of the enclosing leave, which costs the coder nothing
+  std::int64_t time_ns = 0;  ///< clock of the node; the start of a message has the time of the enclosing enter, and its
+                             ///< completion that of the enclosing leave, which costs the coder nothing
   std::uint64_t bytes = 0;   ///< payload sent or received; for collective and one_sided: sent by this rank
   std::uint64_t received_bytes = 0;  ///< for collective and one_sided only
   std::uint32_t id = 0;              ///< of the run: region or call path, communicator, phase, unit
   std::int32_t peer = -1;            ///< rank in MPI_COMM_WORLD; -1 none, any or unknown
   std::int32_t tag = 0;
-  std::uint32_t request = 0;  ///< links a start to its completion within a thread; give out the lowest free number, so
-                              ///< that equal steps have equal numbers
+  std::uint32_t request = 0;  ///< links a start to its completion within a thread; use the lowest free number, so that
+                              ///< equal steps have equal numbers
   Kind kind = Kind::enter;
 
   friend bool operator==(const Event&, const Event&) = default;
@@ -46,8 +46,8 @@ struct Event {
 /// "enter", "send_start", ...
 std::string_view kind_text(Kind kind);
 
-/// How far a decoded time stamp may be off.  The gap of an event is the time since the last event of its chunk that was
-/// earlier, or since the chunk's start.
+/// The permitted error of a decoded time stamp.  The gap of an event is the time since the last event of its chunk that
+/// was earlier, or since the chunk's start.
 struct TimeBound {
   std::uint32_t relative_ppm = 0;  ///< of the gap, in millionths, at most 500,000
   std::uint32_t absolute_ns = 0;   ///< at most 2^30

@@ -22,7 +22,7 @@ constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t 
   return static_cast<std::uint32_t>(h >> 32);
 }
 
-/// The context of one decision of several that share `context`.
+/// The context of one of several decisions that share `context`.
 constexpr std::uint32_t at_node(std::uint32_t context, std::uint32_t node) { return (context + node) * 0x9E3779B1u; }
 
 /// Three views of a decision's circumstances, hashed by mix().  What was seen in each of them predicts the decision.
@@ -53,7 +53,7 @@ class Models {
     return mixers_[mixer].code(io, bit, models);
   }
 
-  /// A decision with one context, for which others would not gain much.
+  /// A decision with one context, for decisions that would gain little from more.
   template <typename Io>
   [[gnu::always_inline]] bool plain_decision(Io& io, bool bit, std::uint32_t x) {
     codec::BitModel& model = table_[x >> shift_];

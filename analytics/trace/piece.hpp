@@ -23,7 +23,7 @@ struct Piece {
   static constexpr std::uint64_t no_base = ~std::uint64_t{0};
 };
 
-/// Sequences that one has to decode before another: those it is coded against, directly and through others.
+/// The most sequences that must be decoded before another one: those that it is coded against, directly or indirectly.
 inline constexpr std::uint32_t most_depth = 8;
 /// A generation of the dictionary ends when it has so many symbols or sequences.
 inline constexpr std::size_t most_entries = std::size_t{1} << 16;

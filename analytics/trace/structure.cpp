@@ -1,7 +1,7 @@
 // Codes the sequence of symbols and values against a similar one.
 //
-// A pointer into the earlier sequence and what was already coded of this one follows the program: the symbol there is
-// the guess.  As long as a program repeats itself, an event costs a small fraction of a bit.
+// A pointer into the earlier sequence and the coded part of this one follows the program; the symbol there is the
+// guess.  As long as a program repeats itself, an event costs a small fraction of a bit.
 #include "analytics/trace/structure.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Past {
 
   /// Symbols before the present one, the last first; 0 before the beginning.
   std::uint32_t before(std::size_t i) const { return i < symbols_.size() ? symbols_[symbols_.size() - 1 - i] : 0; }
-  /// How long the pointer's guesses were right.
+  /// For how many events the pointer's guesses have been right.
   std::uint32_t length() const { return length_; }
   std::uint32_t guess() const { return at_ < symbols_.size() ? symbols_[at_] : none; }
   /// Values of the event that the pointer guesses, or of the symbol's latest occurrence; nullptr if there is none.
@@ -86,7 +86,7 @@ class Past {
     if (symbols_.size() >= 3) successor() = static_cast<std::uint32_t>(symbols_.size());
   }
 
-  /// Points behind the latest place where the last three symbols occurred, else to `next`.
+  /// Points after the latest occurrence of the last three symbols, or else to `next`.
   void follow(std::size_t next) {
     const std::uint32_t found = started_ && symbols_.size() >= 3 ? successor() : none;
     started_ = true;

@@ -1,7 +1,7 @@
 // Codes time stamps as the time since the decoded stamp before, in units that the bound allows.
 //
-// The unit is 2 * absolute + 1 ns, doubled as often as the gap before and the gap behind allow, so that a short call
-// keeps its length beside a long wait.  Because the difference is taken from the decoded stamp, errors do not add up.
+// The unit is 2 * absolute + 1 ns, doubled as often as the gaps before and after allow, so that a short call next to a
+// long wait keeps its length.  Because the difference is taken from the decoded stamp, errors do not add up.
 #include "analytics/trace/times.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class StampCoder {
     return n;
   }
 
-  /// Size and leading binary digits with models, the other digits as they are.
+  /// Codes the size and the leading binary digits with models, and the other digits unmodelled.
   std::uint64_t units(Stamp stamp, std::uint32_t pair, std::uint32_t latest) {
     const std::uint32_t scale = mix(stamp.doublings, 7);
     const Contexts size{mix(pair, scale), mix(pair, scale, latest + 1), mix(pair, scale + 1, previous_)};
@@ -97,7 +97,7 @@ class StampCoder {
 
 std::int64_t unit_of(TimeBound bound) { return bound.is_exact() ? 1 : 2 * std::int64_t{bound.absolute_ns} + 1; }
 
-/// The gap behind each event: to the next one that is later.
+/// The gap after each event: the time to the next later one.
 std::vector<std::int64_t> gaps_behind(std::span<const std::int64_t> times) {
   std::vector<std::int64_t> gaps(times.size());
   std::int64_t gap = most_time;

@@ -11,9 +11,9 @@
 namespace effort::trace {
 
 /// Codes time stamps.
-/// @param symbols  what happened, the contexts of the times
+/// @param symbols  the events' symbols, which are the contexts of the times
 /// @param times    ns since the chunk's start, ascending, 0 to most_time
-/// @param decoded  if not null, set to what decode_times() will give
+/// @param decoded  if not null, set to the result that decode_times() will give
 std::vector<std::byte> encode_times(std::span<const std::uint32_t> symbols, std::span<const std::int64_t> times,
                                     TimeBound bound, std::vector<std::int64_t>* decoded = nullptr);
 /// Errors: TraceError.

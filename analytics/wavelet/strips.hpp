@@ -28,7 +28,7 @@ struct HalvedRows {
   }
 };
 
-/// Rows from four before the first pair on, at places given by the caller.
+/// Rows from four before the first pair on, at addresses given by the caller.
 struct ListedRows {
   const double* const* rows;
   KOKKOS_INLINE_FUNCTION const double* operator()(std::ptrdiff_t i) const { return rows[i + 4]; }

@@ -18,7 +18,7 @@ struct NextLook {
   std::int32_t steps = 1, lag = 0;
 };
 
-/// Balances the cost of looks against the loss from looking late.  The interval grows with the square root of their
+/// Balances the cost of looks against the loss that late looks cause.  The interval grows with the square root of their
 /// ratio, as for checkpoints (Young 1974).  Several looks come before a rebalance is expected to pay.
 class Cadence {
  public:

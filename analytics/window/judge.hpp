@@ -1,4 +1,4 @@
-// Efficiencies of a window and advice on what disturbs its loads.
+// Efficiencies of a window, and advice on problems of its loads.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"

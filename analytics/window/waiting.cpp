@@ -25,7 +25,8 @@ std::vector<std::int32_t> largest_excess(const Pass& pass, const std::vector<dou
   return out;
 }
 
-/// How much of the ranks' delays their mean loads explain: at most what the ranks with less load then wait for them.
+/// How much of the ranks' delays their mean loads explain: at most the time that ranks with smaller loads wait for
+/// them.
 double explained(const std::vector<double>& load, const std::vector<double>& delay) {
   std::vector<std::size_t> order(load.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

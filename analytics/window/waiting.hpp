@@ -1,4 +1,4 @@
-// Who is waited for, and whether the loads explain it.
+// For which ranks the others wait, and whether the loads explain it.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"

@@ -21,7 +21,7 @@ const char* stage_name(Stage stage);
 
 /// Settings of the user; identical on all nodes.
 struct Settings {
-  int window = 0;                    ///< steps per window, at least 1; 0: looks come as often as they pay
+  int window = 0;                    ///< steps per window, at least 1; 0: looks come as often as is worthwhile
   int hint_lag = -1;                 ///< steps from a look to its hint; < 0: chosen (needs window 0)
   double rebalance_threshold = 0.1;  ///< max / mean - 1 above which to rebalance while the price is unknown
   double initial_price = -1;         ///< seconds, used until a rebalance has been measured; < 0: unknown

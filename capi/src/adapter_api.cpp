@@ -1,4 +1,4 @@
-// Implements the port for adapters that measure by themselves.
+// Implements the port for adapters that measure on their own.
 #include "attach.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/measure/boundary.hpp"

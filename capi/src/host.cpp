@@ -35,7 +35,7 @@ bool left_callback() noexcept {
 
 }  // namespace
 
-// A forced unwind has no object: the sanitizer would take its handler for a reference to nothing.
+// A forced unwind has no exception object: the sanitizer would report that its handler binds a null reference.
 #ifdef __GNUC__
 __attribute__((no_sanitize("null")))
 #endif

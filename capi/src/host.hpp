@@ -13,7 +13,7 @@ struct Host {
   void* user = nullptr;
   effort_sampling_fn on_sampling = nullptr;
   void* sampling_user = nullptr;
-  bool sampled = false;      ///< what on_sampling was told last
+  bool sampled = false;      ///< the last value passed to on_sampling
   bool in_callback = false;  ///< inside one of the callbacks, or it was left by longjmp
   pthread_t callback_thread{};
   const void* callback_frame = nullptr;  ///< stack frame of call_host, which called the callback
@@ -22,7 +22,7 @@ struct Host {
 inline Host host;
 
 /// Runs a callback of the host and returns its answer, or -1 if it throws.
-/// @param call  calls it with `what`
+/// @param call  a function that calls it with `what`
 int call_host(int (*call)(const void* what), const void* what, LibraryScope& library);
 
 /// Whether the caller is inside a callback.  A rebalance callback that was left by longjmp counts as failed, and its

@@ -153,7 +153,7 @@ effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg) {
 }
 
 effort_status effort_init_mpi_fortran(MPI_Fint comm, const effort_config* cfg) {
-  // Handles can only be translated between init and finalize; the C form says what is wrong.
+  // Handles can only be converted between MPI_Init and MPI_Finalize; effort_init_mpi reports the error otherwise.
   return effort_init_mpi(mpi_state() == Mpi::running ? PMPI_Comm_f2c(comm) : MPI_COMM_NULL, cfg);
 }
 

@@ -1,4 +1,4 @@
-// The contents of files of function calls: streams of entries and returns, and the functions of their ids.
+// The contents of files of function calls: streams of entries and returns, and the functions that their ids stand for.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace effort::record::calls {
 
-/// A function, by its place in a file of the program, which is the same on all ranks and in all runs of one build.
+/// A function, identified by its position in a file of the program.  That is the same on all ranks and in all runs of
+/// one build.
 struct Function {
   std::uint32_t module = 0;  ///< index in Names::modules
   std::uint64_t offset = 0;  ///< ELF virtual address of its first instruction
@@ -17,8 +18,8 @@ struct Function {
 
 /// The calls of one thread.
 struct Stream {
-  std::int64_t rank = -1;      ///< in MPI_COMM_WORLD, -1: not known
-  std::uint64_t process = 0;   ///< id of the process, 0: not known
+  std::int64_t rank = -1;      ///< in MPI_COMM_WORLD, -1: unknown
+  std::uint64_t process = 0;   ///< id of the process, 0: unknown
   std::uint64_t thread = 0;    ///< of the process, in the order of first calls
   std::uint64_t events = 0;    ///< entries and returns
   std::uint64_t left_out = 0;  ///< calls that occurred but are not in the stream
@@ -27,7 +28,7 @@ struct Stream {
 
 /// The functions of the ids, and a list of the streams.
 struct Names {
-  std::uint32_t width = 2;  ///< bytes of an id where streams are raw: 2 or 4
+  std::uint32_t width = 2;  ///< bytes of an id in raw streams: 2 or 4
   std::vector<Module> modules;
   std::vector<Function> functions;  ///< of id 1, 2, ...; empty: ids have no names
   std::vector<Stream> streams;

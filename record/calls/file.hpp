@@ -17,7 +17,7 @@ namespace effort::record::calls {
 class FileMaker {
  public:
   FileMaker();
-  /// Events of a stream, which is the last one or the one after it.
+  /// Appends events to a stream, which is the last one or the next new one.
   void append(std::uint64_t stream, std::span<const std::uint32_t> events);
   /// Ends the file.  names.streams has all streams, whose `events` are set here.
   std::vector<std::byte> finish(Names names);
@@ -32,7 +32,7 @@ class FileMaker {
   bool in_block_ = false;
 };
 
-/// Whether bytes begin as such a file does.
+/// Whether the bytes begin like such a file.
 bool is_calls_file(std::span<const std::byte> bytes);
 
 /// The contents of such a file.  Bytes are untrusted.  Errors of every member: FormatError, naming file and offset.

@@ -1,5 +1,6 @@
 // The memory layout of a recording: the file in which the threads of a process keep their calls while it runs
-// (adapters/functions).  RECORDING.md describes it.  It is mapped memory, so a process that is killed leaves all of it.
+// (adapters/functions).  RECORDING.md describes it.  The file is mapped memory, so nothing is lost if the process is
+// killed.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@ struct Header {
   std::uint32_t version;
   std::uint32_t chunk_bytes;
   std::uint64_t process;
-  std::int64_t rank;  ///< -1: not known
+  std::int64_t rank;  ///< -1: unknown
   std::uint64_t started_unix_ns;
   std::uint32_t chunks;     ///< taken so far, whether or not they are in use yet
   std::uint32_t functions;  ///< entries in chunks of functions
@@ -68,7 +69,7 @@ inline constexpr std::size_t room = chunk_bytes - sizeof(ChunkHeader);
 inline constexpr std::size_t functions_per_chunk = room / sizeof(FunctionEntry);
 inline constexpr std::size_t modules_per_chunk = room / sizeof(ModuleEntry);
 
-/// The id of all functions beyond the most that ids can tell apart.
+/// The id shared by all functions beyond the number that ids can distinguish.
 inline constexpr std::uint32_t other_functions = 65535;
 
 }  // namespace effort::record::calls::recording

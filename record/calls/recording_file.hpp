@@ -12,7 +12,7 @@
 
 namespace effort::record::calls {
 
-/// Whether bytes begin as a recording does.
+/// Whether the bytes begin like a recording.
 bool is_recording(std::span<const std::byte> bytes);
 
 /// A recording, of a process that runs, has ended or was killed.  Bytes are untrusted.  Errors of every member:
@@ -22,8 +22,8 @@ class RecordingFile {
   /// @param name  of the file, for messages
   RecordingFile(std::vector<std::byte> bytes, std::string name);
 
-  /// Modules, functions, and a stream for each thread, in the order of their first calls; `events` is not known (0).
-  /// Id 65535 stands for all functions that ids could not tell apart.
+  /// Modules, functions, and a stream for each thread, in the order of their first calls; `events` is unknown (0).  Id
+  /// 65535 stands for all functions beyond the number that ids can distinguish.
   const Names& names() const { return names_; }
   /// Flags of functions (recording::FunctionFlags), by index.
   const std::vector<std::uint32_t>& flags() const { return flags_; }

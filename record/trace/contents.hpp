@@ -26,8 +26,8 @@ struct Header {
   std::int64_t started_unix_ns = 0;  ///< wall clock (since 1970) at which the clock of the first node read zero
   std::int32_t n_ranks = 0;          ///< of the run
   std::int32_t n_nodes = 0;          ///< of the run
-  double confidence = 0;             ///< asked for, 0 to 1
-  double error = 0;                  ///< asked for, relative, above 0
+  double confidence = 0;             ///< requested, 0 to 1
+  double error = 0;                  ///< requested, relative, above 0
   TimeBound bound;                   ///< of all time stamps
   struct Node {
     std::int32_t node = 0;
@@ -93,7 +93,7 @@ inline constexpr int n_reasons = 11;
 /// "sample", "medoid", ... of the reason 1 << i
 const char* reason_text(int i);
 
-/// A window, as far as one node kept it.
+/// The part of a window that one node kept.
 struct Window {
   std::int32_t node = 0;
   std::int64_t window = 0;  ///< ordinal of the window in the run
@@ -103,7 +103,7 @@ struct Window {
   double confidence = -1;                 ///< confidence reached at the header's error, -1 unknown
   struct Stratum {
     std::int32_t population = 0;  ///< ranks of the run in the stratum
-    std::int32_t sample = 0;      ///< of which were drawn
+    std::int32_t sample = 0;      ///< how many of them were drawn
   };
   std::vector<Stratum> strata;  ///< of the run, the same on all nodes
   struct Rank {
@@ -111,8 +111,8 @@ struct Window {
     std::uint16_t reasons = 0;
     double probability = 0;           ///< of being in the sample, 0 if it could not be drawn
     std::int32_t stratum = -1;        ///< -1 none
-    std::int64_t dropped_steps = 0;   ///< of this window that found no room in the ring
-    std::int64_t dropped_events = 0;  ///< their events as far as counted
+    std::int64_t dropped_steps = 0;   ///< of this window for which the ring had no room
+    std::int64_t dropped_events = 0;  ///< their events, if they were counted
   };
   std::vector<Rank> ranks;  ///< kept ranks of this node, ascending
 };

@@ -38,7 +38,7 @@ struct EventsInfo {
 /// at most 2^26 in all.  Threads: events() from any number of threads at a time.
 class Reader {
  public:
-  /// Errors: record::FormatError if it is no trace file, its header is damaged, or a newer version wrote it;
+  /// Errors: record::FormatError if it is not a trace file, its header is damaged, or a newer version wrote it;
   /// std::system_error if it cannot be read.
   explicit Reader(const std::filesystem::path& path);
   /// Reads from memory; `name` stands for the file in messages.

@@ -21,7 +21,7 @@ namespace {
   throw fs::filesystem_error(problem, path, std::error_code(error, std::generic_category()));
 }
 
-/// Returns 0, or what errno said.
+/// Returns 0, or the value of errno.
 int write_all(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -67,8 +67,8 @@ Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
   }
 }
 
-/// Begins a file that has no name until it has its header: a process that is killed before leaves nothing that a reader
-/// would have to refuse.  Returns false if the file system does not support such files.
+/// Begins a file that has no name until it has its header.  A process that is killed earlier leaves nothing that a
+/// reader would have to refuse.  Returns false if the file system does not support such files.
 bool Writer::begin_unnamed(std::span<const std::byte> start) {
   const fs::path directory = path_.has_parent_path() ? path_.parent_path() : ".";
   file_ = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_APPEND | O_CLOEXEC, 0600);
@@ -86,7 +86,7 @@ bool Writer::begin_unnamed(std::span<const std::byte> start) {
   return false;
 }
 
-/// Whether the number still stands for the file.
+/// Whether the descriptor still refers to this file.
 bool Writer::is_open() const {
   struct stat now {};
   return ::fstat(file_, &now) == 0 && now.st_dev == created_.st_dev && now.st_ino == created_.st_ino;

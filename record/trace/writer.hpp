@@ -14,8 +14,9 @@
 
 namespace effort::record::trace {
 
-/// A chunk as it stands in the file.  Nodes that share a file encode their own chunks and send them to the one that
-/// writes.  Errors: std::invalid_argument for contents that a reader would refuse.  Threads: any.  Cost: linear.
+/// Encodes a chunk as it is stored in the file.  Nodes that share a file encode their own chunks and send them to the
+/// node that writes.  Errors: std::invalid_argument for contents that a reader would refuse.  Threads: any.  Cost:
+/// linear.
 std::vector<std::byte> encode(const Header& header);
 std::vector<std::byte> encode(const Names& names);
 std::vector<std::byte> encode(const Modules& modules);
@@ -26,8 +27,8 @@ std::vector<std::byte> encode(const Events& events);
 std::vector<std::byte> encode(const Gap& gap);
 std::vector<std::byte> encode(const Clock& clock);
 
-/// A name as it stands in a file that hides names: a hash of it, the same in every run.  A first word that begins with
-/// "MPI_" stays, because readers know MPI's calls by their names.
+/// A name in a file that hides names: a hash of it, the same in every run.  A first word that begins with "MPI_" stays,
+/// because readers know MPI's calls by their names.
 std::string hidden_name(const std::string& name);
 
 /// The file's name: "node-00000.trc"; `node` is the first of its nodes.
@@ -43,9 +44,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Appends chunks that encode() made, whole and, if the system allows it, in one write.  If that fails, what was
-  /// written of them is cut off again, so the file stays readable and a later call may succeed.
-  /// Errors: std::filesystem::filesystem_error (a full disk; the host has closed the descriptor).  Blocks on the disk.
+  /// Appends chunks that encode() made, whole and, if the system allows it, in one write.  If that fails, the part
+  /// already written is removed again, so the file stays readable and a later call may succeed.  Errors:
+  /// std::filesystem::filesystem_error (a full disk; the host has closed the descriptor).  Blocks on the disk.
   void append(std::span<const std::byte> chunks);
   template <typename Chunk>
   void append(const Chunk& chunk) requires requires {

@@ -6,7 +6,8 @@
 namespace effort::engine {
 
 void ClockOffset::round(Communicator& nodes) {
-  std::int64_t zero[2] = {now_(), received_};  // node 0: when it sends now, and when it had received the last time
+  std::int64_t zero[2] = {
+      now_(), received_};  // node 0: when it sends now, and when it had received everything in the last round
   nodes.bcast(std::span<std::int64_t>(zero), 0);
   const std::int64_t now = now_();
   if (nodes.rank() == 0) {

@@ -52,7 +52,7 @@ struct StepArrivals {
   std::vector<std::uint64_t> words;
 };
 
-/// The region of what is read once a step.
+/// The region of metrics that are read once a step.
 inline measure::Defined whole_step_region() {
   return {measure::Definition::region, 0, measure::Kind::compute, "(step)", ""};
 }
@@ -86,7 +86,8 @@ class Collector {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
   Collector(node::Segment& segment, NameUnion& names, int window);
-  /// The node's id of a name that a local rank has published under an id of its own.  @return false if there is none
+  /// Looks up the node's id for a name that a local rank has published under its own id.  @return false if there is
+  /// none
   bool find(int local, measure::Definition what, std::uint32_t id, NodeId& out) const;
 
   /// Empties the rings; returns whether they held anything.

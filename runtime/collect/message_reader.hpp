@@ -1,4 +1,4 @@
-// From the records of a rank's trace memory to its messages, for waits at late senders.
+// Extracts a rank's messages from the records in its trace memory, to find waits for late senders.
 #pragma once
 
 #include "analytics/communication/late_senders.hpp"
@@ -18,7 +18,7 @@ class MessageReader {
   /// Both are called by read().
   struct Translate {
     std::function<std::int64_t(std::uint64_t ticks)> ns;             ///< on the clock of the parts
-    std::function<std::int64_t(std::uint32_t communicator)> global;  ///< the run's id of the rank's; < 0: not known
+    std::function<std::int64_t(std::uint32_t communicator)> global;  ///< the run's id for the rank's id; < 0: unknown
   };
   /// Seconds in calls that sent or received something, in one step.
   struct Inside {
@@ -56,7 +56,7 @@ class MessageReader {
   recording::Memory memory_;
   Translate translate_;
   std::uint64_t from_ = 0;      ///< ticks up to which records have been read
-  std::int64_t next_step_ = 0;  ///< whose end has not been read
+  std::int64_t next_step_ = 0;  ///< the first one whose end has not been read
   std::uint64_t unrecorded_ = 0;
   std::map<std::uint32_t, Thread> threads_;
   std::vector<std::pair<std::uint64_t, std::int64_t>> ends_;  ///< of the steps that are read: ticks, step

@@ -1,4 +1,4 @@
-// Waits for late senders of all ranks, where ranks record their messages for a trace.
+// Waits for late senders on all ranks, if the ranks record their messages for a trace.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -15,8 +15,8 @@
 
 namespace effort::engine {
 
-/// Reads the messages of the node's ranks from their trace memories and finds who waited.  Used by the background
-/// thread.
+/// Reads the messages of the node's ranks from their trace memories and finds the ranks that waited.  Used by the
+/// background thread.
 class MessageWaits {
  public:
   /// @param ranks    global ids of the node's ranks, ascending
@@ -32,7 +32,7 @@ class MessageWaits {
   };
 
   /// Evaluates the messages up to the end of the step `last`, which all ranks have ended.  Collective; blocks.
-  /// @return false on all nodes if it is not known who waited, because records of some rank have been lost
+  /// @return false on all nodes if the waits are unknown, because records of some rank have been lost
   bool find(Communicator& nodes, const communication::NodeClock& clock, std::int64_t last);
   /// Whether some rank has recorded a message so far.  The same on all nodes.
   bool any() const { return any_; }
@@ -40,8 +40,8 @@ class MessageWaits {
   const std::vector<communication::LateSender>& waits() const { return waits_; }
   const std::vector<Inside>& inside() const { return inside_; }
 
-  /// How many messages were evaluated, to follow the account of other waits; empty if there were none.  Collective;
-  /// blocks.
+  /// Says how many messages were evaluated, as an addition to the account of other waits; empty if there were none.
+  /// Collective; blocks.
   std::string account(Communicator& nodes) const;
 
  private:

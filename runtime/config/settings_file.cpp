@@ -72,8 +72,8 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-/// The text after a string that begins at its quotes.  A string that does not end is left to the parser, which refuses
-/// it.
+/// Skips the string at whose opening quotes the text begins.  An unterminated string is left to the parser, which
+/// refuses it.
 std::string_view after_string(std::string_view text) {
   const char quote = text.front();
   const std::string_view three = text.substr(0, 3);

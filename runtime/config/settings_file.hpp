@@ -11,8 +11,8 @@ struct FileSetting {
   std::string key;  ///< in upper case
   std::string value;
   int line = 0;  ///< from 1
-  /// Where it stands.  A table such as [[trace_group]] is a sequence of lines, whose values are "key=value"; the first
-  /// and the last one are empty and stand for the table.
+  /// Its position.  A table such as [[trace_group]] is a sequence of lines with values "key=value"; an empty first and
+  /// last line mark its beginning and end.
   enum class Place { top, first_in_table, in_table, last_in_table } place = Place::top;
 };
 
@@ -21,7 +21,7 @@ struct FileSetting {
 ///         twice (ignoring case); the message names the file and, if known, the line
 std::vector<FileSetting> read_settings_file(const std::string& path);
 
-/// As read_settings_file, from text that came from there.
+/// As read_settings_file, for the text of a file that has already been read.
 std::vector<FileSetting> settings_in(std::string_view content, const std::string& path);
 
 /// Replaces a to z by A to Z, independently of the host's locale: in a Turkish locale, i has another capital.

@@ -81,7 +81,7 @@ class RunLog {
   double critical_path_ = 0;                    ///< sum over steps of the largest rank's load
   double mean_path_ = 0;
   std::int64_t lost_snapshots_ = 0;
-  std::string partly_bracketed_;  ///< the first rebalance that some ranks bracketed and others not
+  std::string partly_bracketed_;  ///< the first rebalance that only some ranks bracketed
   std::string uneven_steps_;      ///< ranks ended different numbers of steps
 };
 

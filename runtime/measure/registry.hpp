@@ -48,7 +48,7 @@ class Registry {
  public:
   struct Found {
     std::uint32_t id;
-    bool conflict;  ///< registered before with another kind (or unit); the first one holds
+    bool conflict;  ///< registered before with another kind (or unit), which it keeps
   };
 
   /// @throws Error(invalid_argument) for a bad name, Error(limit) beyond the limits of the C header
@@ -67,9 +67,9 @@ class Registry {
   }
   /// @param identity  build id in hexadecimal (may be empty), a space, full path
   void module(const char* base_name, const char* identity);
-  /// @param members  see runtime/recording/members.hpp; may be empty: not known
+  /// @param members  see runtime/recording/members.hpp; may be empty: unknown
   std::uint32_t communicator(const char* name, const char* members);
-  /// A text added twice makes one note.
+  /// A text that is added twice is kept once.
   void note(const char* text);
   /// Copies another registry's definitions except metrics, which depend on the settings.  If this registry is new, the
   /// ids stay the same.
@@ -83,7 +83,7 @@ class Registry {
   std::vector<Defined> since(std::size_t first) const;
   std::size_t n_defined() const noexcept { return n_defined_.load(std::memory_order_acquire); }
   std::string region_name(std::uint32_t id) const;
-  /// The region's kind; COMPUTE for an id that was never given out.  No lock.
+  /// The region's kind; COMPUTE for an unknown id.  No lock.
   Kind region_kind(std::uint32_t id) const noexcept {
     return id < kinds_.size() ? kinds_[id].load(std::memory_order_relaxed) : Kind::compute;
   }

@@ -12,7 +12,7 @@
 
 namespace effort::recording {
 
-/// A longer text is replaced by an empty one, which means that the members are not known.
+/// A longer text is replaced by an empty one, which means that the members are unknown.
 inline constexpr std::size_t longest_members = 1000;
 
 /// @param ranks  in MPI_COMM_WORLD; -1: not in it

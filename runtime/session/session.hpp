@@ -91,7 +91,7 @@ class Session {
   std::unique_ptr<node::Segment> segment_;
   std::unique_ptr<engine::Placement> placement_;
   std::unique_ptr<exchange::Executor> executor_;
-  exchange::Mailbox* mailbox_ = nullptr;  // executor_, where it is one
+  exchange::Mailbox* mailbox_ = nullptr;  // executor_ if it is a mailbox; else null
   std::unique_ptr<Communicator> nodes_;
   std::unique_ptr<engine::Engine> engine_;  // on leaders
   std::unique_ptr<RankClient> client_;

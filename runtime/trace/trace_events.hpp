@@ -1,4 +1,4 @@
-// From the records of a rank's trace memory to the events of one window.
+// Converts the records in a rank's trace memory to the events of one window.
 #pragma once
 
 #include "analytics/trace/event.hpp"
@@ -28,7 +28,7 @@ struct RankEvents {
 /// Reads windows of one rank.
 class TraceEvents {
  public:
-  /// Translates a region, phase, unit or communicator of the rank to the id of the run; < 0: not known.
+  /// Translates a region, phase, unit or communicator of the rank to the id of the run; < 0: unknown.
   using Translate = std::function<std::int64_t(trace::Kind, std::uint32_t)>;
 
   /// @param origin  ticks at which the clock of the events reads zero

@@ -32,7 +32,7 @@ static inline int effort_p4est_weight(p4est_t* forest, p4est_topidx_t which_tree
 /** Redistributes the quadrants so that their weights are balanced.  Collective over the forest's communicator.
  *  @param weight          [forest->local_num_quadrants] seconds, finite, >= 0, in the order of the local quadrants
  *  @param for_coarsening  keep families of quadrants together, as for p4est_partition
- *  Errors: those of effort_weights_integers_mpi, on all ranks alike; the forest then stays as it is. */
+ *  Errors: those of effort_weights_integers_mpi, the same on all ranks; the forest is then unchanged. */
 static inline effort_status effort_p4est_partition(p4est_t* forest, int for_coarsening, const double* weight) {
   /* A mean cost of 1024 resolves a thousandth; sums stay below 2^52. */
   int64_t mean = 1024;

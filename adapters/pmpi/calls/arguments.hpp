@@ -33,7 +33,7 @@ std::array<Word, sizeof...(T)> words(T... arguments) {
   return {word_of(arguments)...};
 }
 
-/// In C a word is the argument itself, in Fortran its address.
+/// A word is the argument itself in C, and its address in Fortran.
 struct Arguments {
   const Word* words;
   bool fortran;

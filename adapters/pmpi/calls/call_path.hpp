@@ -1,4 +1,4 @@
-// Call paths: the place of an MPI call in the program, described identically on all ranks.
+// Call paths: where in the program an MPI call was made, described identically on all ranks.
 #pragma once
 
 #include "adapters/pmpi/calls/calls.hpp"

@@ -34,7 +34,7 @@ enum class Role : std::uint8_t {
 };
 constexpr bool can_split(Role role) { return role < Role::put; }
 
-/// Calls that this MPI lacks have a place, too.
+/// Includes calls that this MPI lacks.
 #define EFFORT_ALL_CALLS
 enum class Call : std::uint16_t {
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments) Name,

@@ -49,7 +49,7 @@ class Mapped {
   std::size_t size_ = 0;
 };
 
-/// The function that an address of the file lies in, by one of its tables; null: none.
+/// The function that contains an address of the file, according to one of its tables; null: none.
 const char* symbol_in(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::uintptr_t address) {
   const std::size_t n = table.sh_size / sizeof(ElfW(Sym));
   const auto* const symbols = file.at<ElfW(Sym)>(table.sh_offset, n);
@@ -73,14 +73,14 @@ std::string function_at(const Location& at) {
   for (const auto type : {SHT_SYMTAB, SHT_DYNSYM})
     for (std::size_t i = 0; sections && i < head->e_shnum; ++i) {
       if (sections[i].sh_type != static_cast<ElfW(Word)>(type) || sections[i].sh_link >= head->e_shnum) continue;
-      // The address is a return address: the call may be a function's last instruction.
+      // The address is a return address, and the call may be a function's last instruction, so look one byte earlier.
       if (const char* name = symbol_in(file, sections[i], sections[sections[i].sh_link], at.offset - 1))
         return readable_symbol(name);
     }
   return "?";
 }
 
-/// The first parenthesis outside of templates that is part of no name begins the arguments.
+/// The arguments begin at the first parenthesis that is outside templates and not part of a name.
 std::string without_arguments(const std::string& name) {
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {

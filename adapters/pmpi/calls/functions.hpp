@@ -8,8 +8,8 @@
 namespace effort::pmpi {
 
 /// "norm < solver::step < main": the functions of a call path, innermost first, named as `effort info` and the report
-/// name them; functions without a symbol are "?". From the files' tables of symbols: a function that was inlined goes
-/// by the name of the one around it.  Reads files: a millisecond or more.
+/// name them; functions without a symbol are "?".  They come from the files' symbol tables, so an inlined function
+/// appears under the name of its caller.  Reads files: a millisecond or more.
 std::string functions_of(const void* return_address, const Trail& trail);
 
 /// A symbol as people write it: C++ demangled and without arguments, gfortran's module procedures as module::procedure.

@@ -1,4 +1,4 @@
-// When this rank arrived at collectives, noted only if COMM_WAITS asks for it.
+// Records when this rank arrives at collectives, only if COMM_WAITS asks for it.
 #pragma once
 
 #include "adapters/pmpi/calls/arguments.hpp"
@@ -19,13 +19,13 @@ namespace effort::pmpi {
 extern bool arrivals_on;
 #pragma GCC visibility pop
 
-/// Which ranks give data that others cannot leave without.
+/// Which ranks must have arrived before others can leave.
 enum class Meeting : std::uint8_t {
-  none,       ///< ranks may leave without each other, or nobody can tell
-  all,        ///< nobody leaves before all have come
-  from_root,  ///< nobody leaves before the root has come
-  to_root,    ///< the root does not leave before all have come
-  scan        ///< nobody leaves before those with lower ranks have come
+  none,       ///< ranks may leave independently, or it is unknown
+  all,        ///< no rank leaves before all have arrived
+  from_root,  ///< no rank leaves before the root has arrived
+  to_root,    ///< the root does not leave before all have arrived
+  scan        ///< no rank leaves before those with lower numbers have arrived
 };
 /// MPI_Alltoallv, MPI_Alltoallw and the collectives of neighbourhoods are not evaluated: who waits for whom depends on
 /// the counts, or on the topology.
@@ -81,7 +81,7 @@ void note_arrival_carefully(Meeting meeting, MPI_Comm comm, Word handle, bool fo
                             std::uint64_t left) noexcept;
 /// Makes room for one more arrival: more memory, or a sample of half as many.  False without any memory.
 bool make_room(ArrivalLog& log) noexcept;
-/// Follow communicators.  If messages are recorded, these do it.
+/// Follow communicators; not needed if messages are recorded, which does the same.
 void arrivals_saw_new(Call call, const Arguments& arguments) noexcept;
 void arrivals_before_free(MPI_Comm comm) noexcept;
 

@@ -45,7 +45,7 @@ struct Parts {
     (from_root == (s == Side::root) ? out.sent : out.received) = s == Side::root ? all() : each();
   }
 
-  /// To the ranks 1, 2, 4, ... further on, and from those before.  Between the groups of an intercommunicator: once.
+  /// To the ranks 1, 2, 4, ... above, and from the same number below.  Once between the groups of an intercommunicator.
   Bytes doublings() const { return c.doublings; }
   template <typename BytesOf>
   void by_doubling(const BytesOf& part_of) {

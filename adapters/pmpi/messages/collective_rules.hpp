@@ -69,12 +69,13 @@ constexpr Call blocking(Call call) {
   }
 }
 
-/// Between which ranks a collective counts as messages (docs/measuring-mpi.md).  Each is counted by one of both.
+/// Between which ranks a collective counts as messages (docs/measuring-mpi.md).  One of the two ranks counts each
+/// message.
 enum class Shape : std::uint8_t {
   none,       ///< no collective with data
   root,       ///< between the root and each other rank, counted by the latter
   each,       ///< from each rank to each other, counted where it arrives
-  doubling,   ///< to the ranks 1, 2, 4, ... further on
+  doubling,   ///< to the ranks 1, 2, 4, ... above
   next,       ///< to the next rank
   neighbours  ///< to the neighbours in the communicator's topology
 };
@@ -83,7 +84,7 @@ struct CollectiveRule {
   int count = -1, type = -1;  ///< places of the arguments that give the size of one message
   int root = -1;              ///< place of the root
   bool from_root = false;     ///< otherwise to it
-  bool differs = false;       ///< each message has a size of its own, from an array of counts
+  bool differs = false;       ///< messages differ in size, according to an array of counts
 };
 /// @param call  blocking, with counts of either type
 constexpr CollectiveRule collective_rule(Call call) {
@@ -114,7 +115,8 @@ constexpr CollectiveRule collective_rule(Call call) {
   }
 }
 
-/// Identifies the messages of a collective, with the call and the communicator, unless CollectiveRule::differs.
+/// SharedLock with the call and the communicator, identifies the messages of a collective, unless
+/// CollectiveRule::differs.
 struct CollectiveSize {
   bool takes_part = false;  ///< this rank counts messages; never in an intercommunicator
   int root = -1;            ///< in the communicator; -1: none

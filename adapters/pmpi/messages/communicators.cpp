@@ -20,7 +20,7 @@ constexpr std::uint32_t most_named = 4096;
 
 struct State {
   std::unordered_map<Word, std::unique_ptr<Communicator>> all;
-  std::unordered_map<Hash, std::uint32_t> alike;  ///< communicators whose hash does not rest on their parent's calls
+  std::unordered_map<Hash, std::uint32_t> alike;  ///< communicators whose hash does not depend on their parent's calls
   std::uint32_t named = 0;
 };
 State& state() {
@@ -173,12 +173,12 @@ void renew_ids() {
 void saw_new(Call call, MPI_Comm parent, MPI_Comm made, int tag) {
   Communicator* const from = communicator(parent);
   if (!from) return;
-  // All members of the parent take part in any other call, in the same order.
+  // In any other call, all members of the parent take part, in the same order.
   const bool all = call != Call::Comm_create_group;
   const std::uint32_t number = all ? from->made++ : 0;
   const Hash parents = from->hash;
   if (made == MPI_COMM_NULL) return;
-  if (call == Call::Comm_idup) {  // it must not be used yet
+  if (call == Call::Comm_idup) {  // the new communicator must not be used yet
     auto copy = std::make_unique<Communicator>(*from);
     copy->hash = mixed(parents, number);
     copy->id = Communicator::unknown;

@@ -1,4 +1,4 @@
-// Communicators as traces name them: by an id that all members agree on without a message.
+// Names communicators for traces, by an id that all members derive without a message.
 #pragma once
 
 #include "adapters/pmpi/calls/calls.hpp"
@@ -25,8 +25,8 @@ struct Communicator {
   std::uint32_t id = unknown;   ///< in records; see id_of()
   std::uint32_t made = 0;       ///< calls on it so far that make communicators
   int size = 0;                 ///< ranks of `world`
-  std::uint32_t doublings = 1;  ///< messages of a rank if data doubles its way (1, 2, 4, ... ranks further on)
-  int me = 0;                   ///< this rank's in it; of an intercommunicator, in the local group
+  std::uint32_t doublings = 1;  ///< messages of a rank in a recursive-doubling exchange (1, 2, 4, ... ranks away)
+  int me = 0;                   ///< this rank's number in it; of an intercommunicator, in the local group
   bool inter = false;
   bool freed = false;
   bool shares_id = false;  ///< there are too many: others have the same id
@@ -65,7 +65,7 @@ inline Communicator* communicator(MPI_Comm handle) {
 /// Its number in this rank's records, registered when it is first asked for.
 std::uint32_t register_id(Communicator& communicator);
 inline std::uint32_t id_of(Communicator& c) { return c.id != Communicator::unknown ? c.id : register_id(c); }
-/// Another session begins: numbers are given anew.
+/// Another session begins: numbers are assigned anew.
 void renew_ids();
 /// Looks up the topology, once.
 void find_neighbours(Communicator& communicator, MPI_Comm handle);

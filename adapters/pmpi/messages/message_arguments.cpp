@@ -7,7 +7,7 @@
 namespace effort::pmpi {
 namespace {
 
-/// Addresses in MPI's Fortran part; null if they are not there.
+/// Addresses in MPI's Fortran part; null if it lacks them.
 struct FortranAddresses {
   const void* in_place = nullptr;               ///< Open MPI
   const void* const* in_place_later = nullptr;  ///< MPICH: known once its Fortran part has started

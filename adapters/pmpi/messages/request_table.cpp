@@ -30,7 +30,7 @@ void RequestTable::grow() {
   }
 }
 
-/// Where the number of the newest request of a handle stands; where it would stand is not known.
+/// The place that holds the number of a handle's newest request; null if the handle has none.
 std::uint32_t* RequestTable::place_of(Word handle) {
   for (std::uint32_t* at = &buckets_[bucket(handle)]; *at != none; at = &requests_[*at].next_)
     if (requests_[*at].handle_ == handle) return at;

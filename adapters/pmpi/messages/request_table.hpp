@@ -12,11 +12,11 @@ using Word = std::uintptr_t;
 struct Communicator;
 
 /// Numbers requests and finds them again.  A handle may stand for several at a time: Open MPI gives all small sends the
-/// same completed request.  Then the newest is found first, if possible one that the same thread has started.
+/// same completed request.  The newest is found first, if possible one that the same thread has started.
 ///
-/// A request has the lowest number that is free when it starts, so that equal steps have equal numbers.  Its life:
-/// add(), bind() once MPI has given it a handle, then claim() and either release() or put_back().  A claimed request is
-/// not found by its handle: MPI may already have given that to a new one.
+/// A request has the lowest number that is free when it starts, so that equal steps have equal numbers.  Its life cycle
+/// is add(), bind() once MPI has given it a handle, then claim(), and finally release() or put_back().  A claimed
+/// request is not found by its handle: MPI may already have given that to a new one.
 class RequestTable {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
@@ -39,7 +39,7 @@ class RequestTable {
     bool collective : 1 = false;
     bool partitioned : 1 = false;  ///< a receive has all bytes, and no status
 
-    /// Whether it is a message that was started once, and about which nothing has been asked.
+    /// Whether it is a non-persistent message on which no other call has been made.
     bool ordinary() const {
       return active && !persistent && !cancelled && !reported && !collective && !partitioned && companion == none;
     }
@@ -65,7 +65,7 @@ class RequestTable {
   /// From now on, the request is found by its handle, which no other has.  @return false if others have it
   bool bind_alone(std::uint32_t number, Word handle);
   /// From now on, the request is found by its handle.
-  /// @return false if too many with this handle are there already
+  /// @return false if there are too many with this handle already
   bool bind(std::uint32_t number, Word handle);
   /// A request of that handle, which then is claimed; `none` if there is none.
   std::uint32_t claim(Word handle, std::uint32_t thread);

@@ -50,7 +50,7 @@ class Traffic {
     double ticks = 0;
     bool is(std::uint32_t r, std::int32_t p, std::uint32_t k) const { return peer == p && region == r && kind == k; }
   };
-  /// The last collective at a place, with the calls that were like it.
+  /// The last collective at a place, and how often it was repeated.
   struct Repeated {
     std::uint32_t region = 0;
     Call call = Call::count;

@@ -16,7 +16,7 @@ extern "C" {
  *  @param n       local vertices, >= 0
  *  @param weight  [n] seconds, finite, >= 0
  *  @param load    [n] out, each at least 1; over all ranks they add up to at most 2^30, which fits 32-bit builds
- *  Errors: those of effort_weights_integers_mpi, on all ranks alike. */
+ *  Errors: those of effort_weights_integers_mpi, the same on all ranks. */
 static inline effort_status effort_ptscotch_loads(MPI_Comm comm, SCOTCH_Num n, const double* weight, SCOTCH_Num* load) {
   const int64_t most = (int64_t)1 << 30;
   long long mine = (long long)n, all = 0;

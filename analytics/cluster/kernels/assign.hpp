@@ -19,14 +19,14 @@ struct AssignKernel {
   Array<const double> objects, medoids;
   Array<const std::int32_t> sets;  ///< [trials][k] medoids
   Array<std::uint16_t> labels;     ///< [trials][n]
-  /// Each lane of each team has its own sums and counters, so that no lane waits for another one's store.
+  /// Each lane of each team has its own sums and counters, so that no lane waits for the store of another.
   Array<std::int64_t> high_sums, low_sums;  ///< [teams][trials][lanes]
   Array<std::int64_t> sizes;                ///< [teams][trials][k][lanes]
   Array<double> largest_distances;          ///< [teams][lanes]
   Array<std::uint64_t> largest_bits;        ///< [teams] bit pattern of the largest magnitude of the values
   Array<double> scratch;                    ///< [teams][scratch_size()]
 
-  static constexpr std::size_t tiles_per_flush = 1024;  // sums of so many 2^42 per lane are exact in a double
+  static constexpr std::size_t tiles_per_flush = 1024;  // a sum of this many 2^42 per lane is exact in a double
   static std::size_t scratch_size(std::size_t d, std::size_t points, std::size_t trials) {
     return lanes * (d + points + 2 * trials);
   }

@@ -16,7 +16,7 @@ namespace effort::cluster {
 /// prefetches.
 inline constexpr std::size_t least_group = 256, largest_group = 1024;
 
-/// The widest groups of which each of `threads` threads gets one.
+/// The widest group size at which each of `threads` threads gets a group.
 inline std::size_t group_for(std::size_t columns, std::size_t threads) {
   std::size_t group = least_group;
   while (group < largest_group && group < columns && ceil_div(columns, 2 * group) >= threads) group *= 2;

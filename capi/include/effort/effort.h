@@ -1,6 +1,6 @@
 /* effort: load-balance analytics inside running simulations.
  *
- *  Ten lines make a simulation known to the library:
+ *  Ten lines connect a simulation to the library:
  *
  *     effort_init_mpi(comm, NULL);                                 (effort_mpi.h; effort_init without MPI)
  *     effort_region("solve", EFFORT_COMPUTE, &solve);              once per region
@@ -17,9 +17,9 @@
  *  - It returns an effort_status unless shown otherwise; a message about the last error of the calling thread is
  *    kept for effort_last_error().  It never aborts, exits or prints, and never throws.
  *  - Strings are copied; arrays in hints belong to the library.
- *  - Any thread may call it, unless stated.  "Collective" means that every rank of the communicator given to
+ *  - Any thread may call it, unless stated otherwise.  "Collective" means that every rank of the communicator given to
  *    effort_init_mpi makes the call in the same order; without MPI the process is the only rank.
- *  - Before effort_init it returns EFFORT_ERR_NOT_INITIALIZED, with DISABLE=1 it returns EFFORT_OK and does nothing.
+ *  - Before effort_init it returns EFFORT_ERR_NOT_INITIALIZED.  With DISABLE=1 it returns EFFORT_OK and does nothing.
  *
  *  This header compiles as C99 and as C++17 and needs no other header of the project.
  */
@@ -40,25 +40,25 @@ extern "C" {
 
 /* ---- status ------------------------------------------------------------------------------------------------- */
 
-/** The outcome of a call.  Values are fixed for ever; every error is negative. */
+/** The outcome of a call.  The values never change; every error is negative. */
 typedef enum effort_status {
   EFFORT_OK = 0,
   EFFORT_ERR_INVALID_ARGUMENT = -1,    /**< null pointer, NaN or negative amount, empty, too long or multi-line name */
   EFFORT_ERR_NOT_INITIALIZED = -2,     /**< before effort_init or after effort_finalize */
   EFFORT_ERR_ALREADY_INITIALIZED = -3, /**< a second init of one session */
-  EFFORT_ERR_UNKNOWN_ID = -4,          /**< a region, work unit or metric id that was never given out */
+  EFFORT_ERR_UNKNOWN_ID = -4,          /**< a region, work unit or metric id that no registration returned */
   EFFORT_ERR_NESTING = -5,             /**< end without begin, or end of a region that is not the innermost */
   EFFORT_ERR_LIMIT = -6,               /**< more regions, units, metrics or nesting than EFFORT_MAX_* */
   EFFORT_ERR_CONFLICT = -7,            /**< one name registered with two kinds or units; the first holds */
   EFFORT_ERR_CONFIG = -8,              /**< a configuration key or value that is not allowed */
-  EFFORT_ERR_MPI = -9,           /**< MPI is not initialized, already finalized, another implementation, or failed */
+  EFFORT_ERR_MPI = -9,           /**< MPI is not initialized, is finalized, failed, or is another implementation */
   EFFORT_ERR_MEMORY = -10,       /**< out of memory */
   EFFORT_ERR_IO = -11,           /**< a snapshot or report could not be written */
-  EFFORT_ERR_UNSUPPORTED = -12,  /**< this build or version does not offer it */
+  EFFORT_ERR_UNSUPPORTED = -12,  /**< not available in this build or version */
   EFFORT_ERR_CALLBACK = -13,     /**< not allowed from within a callback */
   EFFORT_ERR_INTERNAL = -14,     /**< an error inside the library */
   EFFORT_ERR_SWITCHED_OFF = -15, /**< the library switched itself off after an error; the host runs on */
-  EFFORT_ERR_STATE = -16,        /**< a call at a time that its description rules out */
+  EFFORT_ERR_STATE = -16,        /**< not allowed at this time, according to the function's description */
   EFFORT_ERR_NO_HINT = -17       /**< no hint has been delivered yet */
 } effort_status;
 
@@ -71,7 +71,7 @@ EFFORT_API const char* effort_last_error(void);
 
 #define EFFORT_VERSION 100 /* 10000 * major + 100 * minor + patch of this header */
 
-/** Version of the library in use, coded like EFFORT_VERSION. */
+/** Version of the library in use, encoded as in EFFORT_VERSION. */
 EFFORT_API int effort_version(void);
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
@@ -104,9 +104,9 @@ EFFORT_API effort_status effort_config_free(effort_config* c);
  *  Errors: EFFORT_ERR_ALREADY_INITIALIZED, _CONFIG, _MEMORY, _UNSUPPORTED (LOAD_METRIC cannot be counted). */
 EFFORT_API effort_status effort_init(const effort_config* cfg);
 
-/** Ends the session: closes what is open, analyses what is left, writes the last snapshot, joins the background
- *  thread and frees everything; effort_init works again afterwards.  Collective if the init was.  After
- *  MPI_Finalize it only frees local state.  Not allowed in a callback.  Blocks.  EFFORT_ERR_IO: a snapshot was lost. */
+/** Ends the session: closes open regions, analyses the remaining steps, writes the last snapshot, joins the background
+ *  thread and frees everything.  effort_init works again afterwards.  Collective if the init was.  After MPI_Finalize
+ *  it only frees local state.  Not allowed in a callback.  Blocks.  EFFORT_ERR_IO: a snapshot was lost. */
 EFFORT_API effort_status effort_finalize(void);
 
 /* ---- regions ------------------------------------------------------------------------------------------------- */
@@ -134,9 +134,9 @@ EFFORT_API effort_status effort_begin(effort_region_id r);
  *  EFFORT_ERR_NESTING. */
 EFFORT_API effort_status effort_end(effort_region_id r);
 
-/** Adds seconds that the host measured itself to a region and the current step; 0 .. 1e6, anything else is refused.
- *  They count as `time`, and as the load if LOAD_METRIC is `time` or `cpu_time`.  They are not subtracted
- *  from open regions. */
+/** Adds time that the host measured itself to a region in the current step: 0 to 1e6 seconds, other values are refused.
+ *  They count as `time`, and as the load if LOAD_METRIC is `time` or `cpu_time`.  They are not subtracted from open
+ *  regions. */
 EFFORT_API effort_status effort_add(effort_region_id r, double seconds);
 
 /** Begins a phase: steps that end from now on belong to it, until the next call.  Call it on every
@@ -169,20 +169,21 @@ EFFORT_API effort_status effort_work_unit(const char* name, effort_work_id* out)
 /** Reports that this rank did `amount` (0 .. 1e100) units in the current step; amounts of one step add up. */
 EFFORT_API effort_status effort_work(effort_work_id w, double amount);
 /** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC.
- *  Errors: EFFORT_ERR_CONFLICT for another unit than before, which changes nothing and gives the id, and for the name
- *  of a metric that the library measures itself (time, calls, thread_*, collective_*, the built-in counters), which
- *  gives none. */
+ *  Errors: EFFORT_ERR_CONFLICT if the metric is registered with another unit, which it keeps (*out is set all the
+ *  same), or if the library itself measures a metric of that name (time, calls, thread_*, collective_*, the built-in
+ *  counters; *out is -1). */
 EFFORT_API effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out);
-/** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step.
+/** Adds `value` (0 .. 1e100) to the current step, and to the calling thread's innermost region if one is open.
  *  Errors: EFFORT_ERR_UNKNOWN_ID for an id that effort_metric_define did not return. */
 EFFORT_API effort_status effort_metric(effort_metric_id m, double value);
 
 /* ---- progress ------------------------------------------------------------------------------------------------ */
 
-/** Ends a step.  All ranks call it equally often, each from one thread at a time (with MPI_THREAD_FUNNELED the
- *  main thread).  Publishes the cost of the step.  If a hint is due, waits for it while driving MPI progress, and runs
- *  the callback; it waits for nothing else.  With WINDOW=auto hints are due as often as they pay, otherwise HINT_LAG
- *  steps after each window of WINDOW steps; always at the same step on all ranks.  Cost if no hint is due: about 1 us.
+/** Ends a step.  All ranks call it the same number of times, each from one thread at a time (with MPI_THREAD_FUNNELED
+ *  the main thread).  Publishes the cost of the step.  If a hint is due, waits for it while driving MPI progress, and
+ *  runs the callback; it waits for nothing else.  With WINDOW=auto hints are due as often as they pay, otherwise
+ *  HINT_LAG steps after each window of WINDOW steps; always at the same step on all ranks.  Cost if no hint is due:
+ *  about 1 us.
  *  Errors: EFFORT_ERR_CALLBACK if the callback calls it. */
 EFFORT_API effort_status effort_progress_step(void);
 
@@ -194,18 +195,18 @@ static inline effort_status progress_step(void) { return effort_progress_step();
 
 /** Reasons, in effort_hint.advice. */
 enum {
-  EFFORT_ADVICE_STALE = 1,             /**< made from steps before the last rebalance: recommends nothing */
-  EFFORT_ADVICE_TREND = 2,             /**< the imbalance grows steadily */
-  EFFORT_ADVICE_JUMP = 4,              /**< the load changed suddenly */
-  EFFORT_ADVICE_SLOW_NODE = 8,         /**< a node is slower at the same work */
-  EFFORT_ADVICE_PERIODIC = 16,         /**< a recurring peak explains the imbalance */
-  EFFORT_ADVICE_BALANCED = 32,         /**< less than 2 % to gain */
-  EFFORT_ADVICE_UNMARKED_COMM = 64,    /**< all ranks look equal although waiting dominates: mark communication */
-  EFFORT_ADVICE_NO_PRICE = 128,        /**< no rebalance was seen yet: REBALANCE_THRESHOLD or a trial decides */
-  EFFORT_ADVICE_TOO_EXPENSIVE = 256,   /**< imbalanced, but rebalancing would not pay */
-  EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that grow together have no cost of their own */
+  EFFORT_ADVICE_STALE = 1,           /**< made from steps before the last rebalance: recommends nothing */
+  EFFORT_ADVICE_TREND = 2,           /**< the imbalance grows steadily */
+  EFFORT_ADVICE_JUMP = 4,            /**< the load changed suddenly */
+  EFFORT_ADVICE_SLOW_NODE = 8,       /**< a node is slower at the same work */
+  EFFORT_ADVICE_PERIODIC = 16,       /**< a recurring peak explains the imbalance */
+  EFFORT_ADVICE_BALANCED = 32,       /**< less than 2 % to gain */
+  EFFORT_ADVICE_UNMARKED_COMM = 64,  /**< all ranks look equal although waiting dominates: mark communication */
+  EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance has been measured yet: REBALANCE_THRESHOLD or a trial decides */
+  EFFORT_ADVICE_TOO_EXPENSIVE = 256, /**< imbalanced, but rebalancing would not pay */
+  EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< some work units grow together: their costs cannot be told apart */
   EFFORT_ADVICE_TRUNCATED = 1024,      /**< the hint has no room for all regions: some are missing */
-  EFFORT_ADVICE_TRIAL = 2048,          /**< recommended to measure the cost or the effect, also below the threshold */
+  EFFORT_ADVICE_TRIAL = 2048,          /**< recommended to measure the cost or the effect, even below the threshold */
   EFFORT_ADVICE_TRANSFER = 4096        /**< ranks wait at collectives for other reasons than their mean loads: the
                                             network, noise, or loads that alternate; rebalancing does not help */
 };
@@ -219,7 +220,7 @@ typedef struct effort_hint {
   int64_t window_first, window_last; /**< steps that `load` is the mean of, inclusive */
   int32_t rank, n_ranks;             /**< local: this rank; size of the communicator */
   const double* load;                /**< [n_ranks] mean over the window */
-  const double* predicted;           /**< [n_ranks] mean over the steps from delivery to the next hint's */
+  const double* predicted;           /**< [n_ranks] mean over the steps from this hint's delivery to the next */
   int32_t n_regions;
   const char* const* region_name;    /**< [n_regions] */
   const double* region_load;         /**< [n_regions] local: this rank's load by region */
@@ -244,48 +245,50 @@ typedef struct effort_hint {
    * because the load is not a time.  load_balance x communication = parallel. */
   double parallel_efficiency;      /**< mean load / elapsed time */
   double communication_efficiency; /**< largest load / elapsed time */
-  double transfer_efficiency;      /**< elapsed time with an ideal network / elapsed time, at most; needs COMM_WAITS */
-  double ideal_saving;             /**< share of the time that ideal balance in every step would have saved */
-  double expected_saving;          /**< seconds that a rebalance now would save until the next good opportunity */
-  const double* speed;             /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
-                                        needs work units; its node's, or its own if that clearly differs */
-  /* Who is waited for, with the MPI adapter and COMM_WAITS=1; NULL otherwise. */
+  double transfer_efficiency; /**< upper bound of elapsed time with an ideal network / elapsed time; needs COMM_WAITS */
+  double ideal_saving;        /**< share of the time that ideal balance in every step would have saved */
+  double expected_saving;     /**< seconds that a rebalance now would save until the next good opportunity */
+  const double* speed;        /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
+                                   needs work units; the node's, or the rank's own if that clearly differs */
+  /* For whom the ranks wait; needs the MPI adapter and COMM_WAITS=1, NULL otherwise. */
   const double* delay;         /**< [n_ranks] seconds per step that the others, all together, waited for this rank at
                                     collectives.  With a trace (TRACE=on), seconds per step that others waited at
-                                    collectives or for messages because of this rank: waiting for a rank that was late
-                                    only because it waited itself is charged to the rank that caused it */
-  const int32_t* delay_region; /**< [n_ranks] index of the region in which the rank exceeds the mean rank most, which
-                                    makes it late; -1: none, or it is not waited for */
+                                    collectives or for messages because of this rank: if a rank was late only because it
+                                    waited itself, the rank that caused it is charged */
+  const int32_t* delay_region; /**< [n_ranks] index of the region that makes the rank late: the one in which it exceeds
+                                    the mean rank most; -1: none, or no rank waits for it */
 } effort_hint;
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
  *  step, for every hint.  Returns 1: rebalanced now, 0: did not, < 0: failed; the ranks' answers are combined by
- *  maximum.  A C++ callback that throws has failed, and so has one in which the thread is cancelled or exits, or
- *  that it leaves by longjmp (known at the next call of a step, a snapshot or effort_finalize, which takes the step to
- *  its end).  It may call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot,
- *  which return EFFORT_ERR_CALLBACK and do nothing.  Only the next hint waits for it, however long it takes. */
+ *  maximum.  A callback also counts as failed if it throws, if its thread is cancelled or exits, or if it is left by
+ *  longjmp.  A longjmp is noticed by the next call for a step, a snapshot or effort_finalize, which first completes the
+ *  interrupted step.  The callback may call everything except effort_progress_step, effort_finalize, effort_init* and
+ *  effort_snapshot, which return EFFORT_ERR_CALLBACK and do nothing.  However long it takes, it delays only the next
+ *  hint. */
 typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 
 /** Sets the callback (NULL: none) and its user pointer, which the library only passes on. */
 EFFORT_API effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user);
 
-/** Bracket a rebalance that happens outside the callback, both in one thread; its time is the price of rebalancing.
- *  Every rank brackets the same rebalance in the same step (no message is sent).  A hint made from earlier steps that
- *  is delivered or pulled during the rebalance or after it carries EFFORT_ADVICE_STALE and `rebalance` 0. */
+/** Bracket a rebalance that happens outside the callback; call both in one thread.  The time between them is the price
+ *  of rebalancing.  Every rank brackets the same rebalance in the same step (no messages are exchanged).  A hint made
+ *  from earlier steps that is delivered or pulled during the rebalance or after it carries EFFORT_ADVICE_STALE and
+ *  `rebalance` 0. */
 EFFORT_API effort_status effort_rebalance_begin(void);
 EFFORT_API effort_status effort_rebalance_end(void);
 
 /** Copies the last delivered hint to *out; EFFORT_ERR_NO_HINT before the first. */
 EFFORT_API effort_status effort_hint_latest(effort_hint* out);
-/** The same for a struct of `bytes` bytes, as the caller was compiled with: a newer library fills the members that the
- *  caller has, and an older one leaves 0 in the members that it does not know. */
+/** The same for a struct of `bytes` bytes, its size when the caller was compiled.  A newer library fills only the
+ *  members that the caller has.  An older one sets members that it does not know to 0. */
 EFFORT_API effort_status effort_hint_copy(effort_hint* out, size_t bytes);
 #define effort_hint_latest(out) effort_hint_copy((out), sizeof(effort_hint))
 
 /* ---- weights for partitioners -------------------------------------------------------------------------------- */
 
-/* Plain functions of their arguments: any thread, any time, before init too.  Bad arguments (null pointers, negative or
- *  non-finite numbers) give EFFORT_ERR_INVALID_ARGUMENT and leave the output untouched. */
+/* Pure functions of their arguments: call them from any thread at any time, also before init.  Bad arguments (null
+ *  pointers, negative or non-finite numbers) give EFFORT_ERR_INVALID_ARGUMENT and leave the output untouched. */
 
 /** Seconds that each item (block, cell, particle) costs: sum over units of its amount times the unit's cost.
  *  @param n_items    items >= 0
@@ -326,20 +329,21 @@ EFFORT_API effort_status effort_weights_ranks(int32_t n_ranks, const double* loa
 
 /** Called in effort_progress_step on a rank that enters (`sampled` 1) or leaves (0) the sample, so that the host
  *  switches its own tracer on or off.  `step`: the first step for which this holds; it begins when the progress step
- *  returns.  Ranks change at the beginning of a window only.  If the library switches itself off, sampled ranks leave;
- *  effort_finalize calls nothing.  The rules for what a rebalance callback may call hold here, too.  Its time is not
- *  part of the load. */
+ *  returns.  The sample changes only at the beginning of a window.  If the library switches itself off, sampled ranks
+ *  leave; effort_finalize calls nothing.  It may call what a rebalance callback may call.  Its time is not part of the
+ *  load. */
 typedef void (*effort_sampling_fn)(int sampled, int64_t step, void* user);
 
 /** Sets the function (NULL: none) and its user pointer.  Needs TRACE_DESIGN=subset or global, with or without TRACE:
  *  the sample is drawn in advance, large enough for TRACE_CONFIDENCE and TRACE_ERROR, the same for any split into nodes
- *  (Gamblin 2009, chapter 4).  Nobody is in the sample until the loads of a window are known.  Local; costs nothing but
- *  the calls.
+ *  (Gamblin 2009, chapter 4).  The sample is empty until the loads of a window are known.  Local; the only cost is that
+ *  of the calls.
  *  Errors: EFFORT_ERR_CONFIG with another TRACE_DESIGN, EFFORT_ERR_STATE after the first progress step. */
 EFFORT_API effort_status effort_on_sampling(effort_sampling_fn fn, void* user);
 
-/** 1 if this rank is in the sample of the current step, else 0: also without such a design, before effort_init and
- *  after effort_finalize.  Any thread, except while another one initializes or finalizes.  Cost: about 2 ns. */
+/** 1 if this rank is in the sample of the current step, else 0.  It is 0 without such a design, before effort_init and
+ *  after effort_finalize.  Any thread may call it, except while another one initializes or finalizes.
+ *  Cost: about 2 ns. */
 EFFORT_API int effort_sampled(void);
 
 /* ---- snapshots ----------------------------------------------------------------------------------------------- */

@@ -59,7 +59,8 @@ class Region {
   bool open_;
 };
 
-// Weights for partitioners, as in effort.h.  They return an empty vector if the arguments are bad (effort_last_error).
+// Weights for partitioners, as in effort.h.  They return an empty vector if the arguments are bad; effort_last_error
+// says why.
 
 /// Seconds that each item costs.
 /// @param amount  [items][unit_cost.size()] units of work of each item, row = item
@@ -89,7 +90,7 @@ inline std::vector<std::int64_t> weights_integers(const std::vector<double>& wei
   return cost;
 }
 
-/// By what factor each rank's items should count more than the mean rank's: 1 on average.
+/// The factor by which each rank's items should count more than the mean rank's: 1 on average.
 inline std::vector<double> weights_ranks(const std::vector<double>& load) {
   std::vector<double> factor(load.size());
   if (effort_weights_ranks(static_cast<std::int32_t>(load.size()), load.data(), factor.data()) != EFFORT_OK)

@@ -4,8 +4,8 @@
  *     effort_begin_inline(id);  ...  effort_end_inline(id);
  *
  * They do the same as effort_begin and effort_end, with the same checks, and call those in every unusual case: a
- * thread's first region, counters besides the clock, errors, a library whose layout differs from this header's (the
- * slot tells), or a platform other than x86-64 with GCC or Clang.  C99 and C++17.
+ * thread's first region, counters besides the clock, errors, a library whose slot has another layout than this
+ * header's, or a platform other than x86-64 with GCC or Clang.  C99 and C++17.
  */
 #ifndef EFFORT_EFFORT_INLINE_H
 #define EFFORT_EFFORT_INLINE_H
