@@ -82,6 +82,10 @@ Bytes unpack(const Entry& entry, Bytes stored);
 
 /// Unsigned LEB128.
 void put_varint(Bytes& out, std::uint64_t value);
+/// The same for signed integers, whose sign becomes the lowest bit.
+inline void put_signed(Bytes& out, std::int64_t value) {
+  put_varint(out, static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+}
 
 /// Reads untrusted bytes.  Errors of every member: std::runtime_error that describes the problem.
 class Cursor {
@@ -92,6 +96,10 @@ class Cursor {
   std::uint64_t varint();
   /// A varint that must not exceed `most`.
   std::uint64_t varint(std::uint64_t most, const char* what);
+  std::int64_t signed_varint() {
+    const std::uint64_t value = varint();
+    return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
+  }
   View take(std::uint64_t count);
   /// Checks that nothing is left.
   void finish() const;

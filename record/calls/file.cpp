@@ -13,36 +13,15 @@ namespace {
 
 using format::Bytes;
 using format::View;
+using record::format::put_signed;
 using record::format::put_varint;
 
-Bytes file_start() {
-  Bytes out;
-  for (const unsigned char c : format::magic) out.push_back(static_cast<std::byte>(c));
-  record::format::put(out, format::major);
-  record::format::put(out, format::minor);
-  record::format::put(out, std::uint32_t{0});
-  record::format::put(out, record::format::hash(out));
-  return out;
-}
-
-void put_frame(Bytes& out, std::uint32_t type, View payload) {
-  Bytes frame;
-  record::format::put(frame, type);
-  record::format::put(frame, static_cast<std::uint32_t>(payload.size()));
-  record::format::put(frame, record::format::hash(payload));
-  record::format::put(frame, static_cast<std::uint32_t>(record::format::hash(frame)));
-  out.insert(out.end(), frame.begin(), frame.end());
-  out.insert(out.end(), payload.begin(), payload.end());
-}
+void append_to(Bytes& out, const Bytes& bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
 void put_text(Bytes& out, const std::string& text) {
   const std::size_t n = std::min<std::size_t>(text.size(), format::most_text);
   put_varint(out, n);
   for (const char c : text.substr(0, n)) out.push_back(static_cast<std::byte>(c));
-}
-
-void put_signed(Bytes& out, std::int64_t value) {
-  put_varint(out, static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
 }
 
 Bytes names_payload(const Names& names) {
@@ -78,11 +57,6 @@ std::string text_of(record::format::Cursor& in) {
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }
 
-std::int64_t signed_of(record::format::Cursor& in) {
-  const std::uint64_t value = in.varint();
-  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
-}
-
 /// The length of a list whose elements have at least a byte each.
 std::uint64_t length_of(record::format::Cursor& in, std::uint64_t most, const char* what) {
   return in.varint(std::min<std::uint64_t>(most, in.left()), what);
@@ -105,11 +79,11 @@ Names parse_names(View payload) {
   for (Function& f : names.functions) {
     f.module = static_cast<std::uint32_t>(in.varint(names.modules.size(), "the module of a function"));
     if (f.module >= names.modules.size()) throw std::runtime_error("a function's module does not exist");
-    f.offset = before += static_cast<std::uint64_t>(signed_of(in));
+    f.offset = before += static_cast<std::uint64_t>(in.signed_varint());
   }
   names.streams.resize(length_of(in, format::most_streams, "the number of streams"));
   for (Stream& s : names.streams) {
-    s.rank = signed_of(in);
+    s.rank = in.signed_varint();
     s.process = in.varint();
     s.thread = in.varint();
     s.events = in.varint();
@@ -124,7 +98,7 @@ constexpr std::uint64_t most_events = ~std::uint64_t{0} - 1;
 
 }  // namespace
 
-FileMaker::FileMaker() : bytes_(file_start()) {}
+FileMaker::FileMaker() : bytes_(record::format::chunk_file_header(format::magic, format::major, format::minor, 0)) {}
 
 void FileMaker::begin(std::uint64_t stream) {
   encoder_.begin_run(stream);
@@ -148,7 +122,7 @@ void FileMaker::append(std::uint64_t stream, std::span<const std::uint32_t> even
 }
 
 void FileMaker::end_block() {
-  put_frame(bytes_, format::type_block, encoder_.finish());
+  append_to(bytes_, format::framed(format::type_block, encoder_.finish()));
   in_block_ = false;
 }
 
@@ -156,7 +130,7 @@ std::vector<std::byte> FileMaker::finish(Names names) {
   if (in_block_) end_block();
   events_.resize(names.streams.size());
   for (std::size_t i = 0; i < events_.size(); ++i) names.streams[i].events = events_[i];
-  put_frame(bytes_, format::type_names, names_payload(names));
+  append_to(bytes_, format::framed(format::type_names, names_payload(names)));
   return std::move(bytes_);
 }
 
@@ -183,18 +157,16 @@ CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
   bool named = false;
   for (std::size_t at = format::header_bytes; at < all.size();) {
     const View rest = all.subspan(at);
-    if (rest.size() < format::frame_bytes || record::format::get<std::uint32_t>(rest, 16) !=
-                                                 static_cast<std::uint32_t>(record::format::hash(rest.first(16))))
-      throw FormatError("the file is damaged or cut", name_, at, "encode the calls again");
-    const auto type = record::format::get<std::uint32_t>(rest, 0), length = record::format::get<std::uint32_t>(rest, 4);
-    if (length > rest.size() - format::frame_bytes)
+    const std::optional<format::Frame> frame = format::get_frame(rest);
+    if (!frame) throw FormatError("the file is damaged or cut", name_, at, "encode the calls again");
+    if (frame->length > rest.size() - format::frame_bytes)
       throw FormatError("the file is cut", name_, all.size(), "copy it again");
-    const View payload = rest.subspan(format::frame_bytes, length);
-    if (record::format::hash(payload) != record::format::get<std::uint64_t>(rest, 8))
+    const View payload = rest.subspan(format::frame_bytes, frame->length);
+    if (record::format::hash(payload) != frame->hash)
       throw FormatError("the checksum of a part is wrong", name_, at, "copy the file again");
-    if (type == format::type_block) {
-      blocks_.push_back({at + format::frame_bytes, length});
-    } else if (type == format::type_names) {
+    if (frame->type == format::type_block) {
+      blocks_.push_back({at + format::frame_bytes, frame->length});
+    } else if (frame->type == format::type_names) {
       try {
         names_ = parse_names(payload);
       } catch (const std::runtime_error& e) {
@@ -202,7 +174,7 @@ CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
       }
       named = true;
     }
-    at += format::frame_bytes + length;
+    at += format::frame_bytes + frame->length;
   }
   if (!named) throw FormatError("the list of streams is missing", name_, all.size(), "copy the file again");
 }

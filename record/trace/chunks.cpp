@@ -8,34 +8,6 @@
 
 namespace effort::record::trace {
 
-namespace format {
-
-Bytes file_start(std::uint32_t features) {
-  Bytes out;
-  for (const unsigned char c : magic) out.push_back(static_cast<std::byte>(c));
-  record::format::put(out, major);
-  record::format::put(out, minor);
-  record::format::put(out, features);
-  record::format::put(out, record::format::hash(out));
-  return out;
-}
-
-Bytes framed(std::uint32_t type, View payload) {
-  if (payload.size() > most_payload)
-    throw std::invalid_argument("a chunk of a trace is too long (" + std::to_string(payload.size()) +
-                                " bytes), split it");
-  Bytes out;
-  out.reserve(frame_bytes + payload.size());
-  record::format::put(out, type);
-  record::format::put(out, static_cast<std::uint32_t>(payload.size()));
-  record::format::put(out, record::format::hash(payload));
-  record::format::put(out, static_cast<std::uint32_t>(record::format::hash(out)));
-  out.insert(out.end(), payload.begin(), payload.end());
-  return out;
-}
-
-}  // namespace format
-
 namespace {
 
 using format::Bytes;
@@ -53,7 +25,8 @@ class Payload {
     return number(static_cast<std::uint64_t>(value));
   }
   Payload& integer(std::int64_t value) {
-    return number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+    record::format::put_signed(bytes_, value);
+    return *this;
   }
   Payload& real(double value) {
     record::format::put(bytes_, std::bit_cast<std::uint64_t>(std::isfinite(value) ? value : -1.0));
@@ -72,8 +45,7 @@ class Payload {
     for (std::size_t i = 0; i < ranks.size(); ++n) {
       std::size_t j = i + 1;
       while (j < ranks.size() && ranks[j] == ranks[j - 1] + 1) ++j;
-      const std::int64_t jump = ranks[i] - end;
-      put_varint(runs, static_cast<std::uint64_t>(jump) << 1 ^ static_cast<std::uint64_t>(jump >> 63));
+      record::format::put_signed(runs, ranks[i] - end);
       put_varint(runs, j - i);
       end = std::int64_t{ranks[i]} + static_cast<std::int64_t>(j - i);
       i = j;

@@ -1,18 +1,20 @@
-// The constants of FORMAT.md, and the frame around every chunk.  Internal.
+// The constants of FORMAT.md, and payloads read as contents.  Internal.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <variant>
 
-#include "record/format.hpp"
+#include "record/frame.hpp"
 #include "record/trace/contents.hpp"
 
 namespace effort::record::trace::format {
 
 using record::format::Bytes;
+using record::format::Frame;
+using record::format::frame_bytes;
+using record::format::framed;
+using record::format::get_frame;
 using record::format::View;
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
@@ -20,9 +22,11 @@ inline constexpr std::uint16_t major = 1;
 inline constexpr std::uint16_t minor = 3;
 /// The file may have chunks REPR and SEGS, without which sampled ranks would seem to have no events.
 inline constexpr std::uint32_t feature_reduced = 1;
-inline constexpr std::size_t header_bytes = 24;
-inline constexpr std::size_t frame_bytes = 20;
-inline constexpr std::uint32_t most_payload = 1u << 30;
+inline constexpr std::size_t header_bytes = record::format::chunk_file_header_bytes;
+
+inline Bytes file_start(std::uint32_t features = 0) {
+  return record::format::chunk_file_header(magic, major, minor, features);
+}
 
 inline constexpr std::uint32_t type_header = record::format::four("HEAD");
 inline constexpr std::uint32_t type_names = record::format::four("NAME");
@@ -34,19 +38,6 @@ inline constexpr std::uint32_t type_representatives = record::format::four("REPR
 inline constexpr std::uint32_t type_reduced = record::format::four("SEGS");
 inline constexpr std::uint32_t type_gap = record::format::four("GAPS");
 inline constexpr std::uint32_t type_clock = record::format::four("CLCK");
-
-/// The frame of a payload, which precedes it.
-struct Frame {
-  std::uint32_t type = 0;
-  std::uint32_t length = 0;  ///< of the payload
-  std::uint64_t hash = 0;    ///< of the payload
-};
-
-/// @param features  of the file
-Bytes file_start(std::uint32_t features = 0);
-Bytes framed(std::uint32_t type, View payload);
-/// The frame at the beginning of frame_bytes bytes; nothing if its own checksum is wrong.
-std::optional<Frame> get_frame(View bytes);
 
 /// A payload's contents.  Errors: std::runtime_error that describes the problem.
 Header parse_header(View payload);

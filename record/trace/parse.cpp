@@ -20,10 +20,7 @@ class Fields {
   std::int32_t rank() { return static_cast<std::int32_t>(number(most_ranks - 1, "a rank")); }
   std::int32_t node() { return static_cast<std::int32_t>(number(most_ranks - 1, "a node")); }
   std::uint32_t id() { return static_cast<std::uint32_t>(number(~std::uint32_t{0}, "an id")); }
-  std::int64_t integer() {
-    const std::uint64_t value = in_.varint();
-    return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
-  }
+  std::int64_t integer() { return in_.signed_varint(); }
   /// A time or an offset of clocks, ns: so far from the limits of 64 bits that readers may subtract and correct times.
   std::int64_t time() {
     const std::int64_t value = integer();
@@ -71,14 +68,6 @@ class Fields {
 };
 
 }  // namespace
-
-std::optional<Frame> get_frame(View bytes) {
-  if (bytes.size() < frame_bytes) return std::nullopt;
-  const auto own = static_cast<std::uint32_t>(record::format::hash(bytes.first(frame_bytes - 4)));
-  if (record::format::get<std::uint32_t>(bytes, frame_bytes - 4) != own) return std::nullopt;
-  return Frame{record::format::get<std::uint32_t>(bytes, 0), record::format::get<std::uint32_t>(bytes, 4),
-               record::format::get<std::uint64_t>(bytes, 8)};
-}
 
 Header parse_header(View payload) {
   Fields in(payload);
