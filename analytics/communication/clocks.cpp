@@ -59,6 +59,8 @@ class Aligner {
     }
     for (Step& step : record_.steps)
       if (valid(step.rank)) step.begin_ns += offsets[static_cast<std::size_t>(step.rank)];
+    for (PhaseStart& phase : record_.phases)
+      if (valid(phase.rank)) phase.begin_ns += offsets[static_cast<std::size_t>(phase.rank)];
     for (Span& span : record_.spans) span.start_ns -= out.largest_ns, span.end_ns += out.largest_ns;
     return out;
   }

@@ -94,6 +94,13 @@ struct Step {
   std::int64_t begin_ns = 0;
 };
 
+/// A rank enters a phase of the run, such as start-up or a solver's stage.
+struct PhaseStart {
+  std::int32_t rank = 0;
+  std::uint32_t phase = 0;
+  std::int64_t begin_ns = 0;
+};
+
 /// The trace of a run, or the part that was kept.  Times are on one clock, as precisely as it is known.
 struct Record {
   std::int32_t n_ranks = 0;
@@ -107,6 +114,7 @@ struct Record {
   std::vector<Participation> participations;
   std::vector<Span> spans;          ///< ordered by time
   std::vector<Step> steps;          ///< by rank, then time; none if the trace has no steps
+  std::vector<PhaseStart> phases;   ///< by rank, then time
   std::int64_t clock_error_ns = 0;  ///< bound on the error between the clocks of two ranks
   double stamp_error = 0;           ///< bound on the error of a call's begin and end, relative to its duration
   std::uint64_t unmatched_sends = 0, unmatched_receives = 0;  ///< ends whose other end is missing

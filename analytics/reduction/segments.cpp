@@ -44,6 +44,9 @@ struct Exchanges {
   }
 };
 
+/// Tells the context of phase 0 from that of no phase.
+constexpr std::uint64_t context_of_phase = 1;
+
 /// Collects the segments of one location.
 class Cutter {
  public:
@@ -154,10 +157,25 @@ Segments cut_at_steps(const Record& record) {
     const std::int32_t rank = record.locations[l].rank;
     auto step = std::lower_bound(record.steps.begin(), record.steps.end(), rank,
                                  [](const communication::Step& s, std::int32_t r) { return s.rank < r; });
+    auto phase = std::lower_bound(record.phases.begin(), record.phases.end(), rank,
+                                  [](const communication::PhaseStart& p, std::int32_t r) { return p.rank < r; });
+    std::uint64_t place = 0, context = 0;  // whether before the first step; the phase
     Cutter cutter(record, exchanges, l, out);
     const auto stamp = [&](std::uint32_t c, bool ends, std::int64_t at) {
-      for (; step != record.steps.end() && step->rank == rank && step->begin_ns <= at; ++step)
-        cutter.cut(step->begin_ns, 1);
+      while (true) {
+        const bool has_step = step != record.steps.end() && step->rank == rank && step->begin_ns <= at;
+        const bool has_phase = phase != record.phases.end() && phase->rank == rank && phase->begin_ns <= at;
+        if (!has_step && !has_phase) break;
+        if (has_phase && (!has_step || phase->begin_ns < step->begin_ns)) {
+          context = mixed(context_of_phase, phase->phase);
+          cutter.cut(phase->begin_ns, mixed(place, context));
+          ++phase;
+        } else {
+          place = 1;
+          cutter.cut(step->begin_ns, mixed(place, context));
+          ++step;
+        }
+      }
       cutter.stamp(c, ends, at);
     };
     each_boundary(

@@ -37,7 +37,8 @@ struct Segments {
 /// Cost: O(calls + messages + participations).
 Segments cut_at_regions(const communication::Record& record, const std::vector<bool>& regions);
 
-/// Cuts where steps begin.  What comes before the first one is a segment of its own.
+/// Cuts where steps and phases begin; a segment's phase is its context.  The calls before the first step are a segment
+/// of their own.
 Segments cut_at_steps(const communication::Record& record);
 
 }  // namespace effort::reduction

@@ -120,6 +120,10 @@ void ThreadCalls::note(std::size_t i) {
     record_.steps.push_back({thread_->rank, step_, event.time_ns});
     return;
   }
+  if (event.kind == Kind::phase) {
+    record_.phases.push_back({thread_->rank, event.id, event.time_ns});
+    return;
+  }
   if (event.kind == Kind::collective) {
     collective(event, call_of(event));
     return;

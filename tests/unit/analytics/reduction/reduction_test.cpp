@@ -242,6 +242,30 @@ TEST_CASE("segments by steps") {
   CHECK(cut.segments[7].location == 1);
 }
 
+TEST_CASE("segments of different phases are not comparable") {
+  Program p(1);
+  std::vector<std::int64_t> begin;
+  for (int i = 0; i < 5; ++i) {
+    begin.push_back(p.now(0));
+    p.enter(0, "work");
+    p.compute(0, 100);
+    p.leave(0);
+    p.compute(0, 10);
+  }
+  Record record = p.record();
+  for (std::int64_t step = 0; step < 5; ++step)
+    record.steps.push_back({0, step, begin[static_cast<std::size_t>(step)]});
+  REQUIRE(cut_at_steps(record).segments.size() == 5);
+  CHECK(cut_at_steps(record).segments[1].structure == cut_at_steps(record).segments[2].structure);
+
+  record.phases = {{0, 0, begin[2]}, {0, 7, begin[3]}, {0, 0, begin[4]}};
+  const Segments cut = cut_at_steps(record);
+  REQUIRE(cut.segments.size() == 5);
+  CHECK(cut.segments[1].structure != cut.segments[2].structure);
+  CHECK(cut.segments[2].structure != cut.segments[3].structure);
+  CHECK(cut.segments[2].structure == cut.segments[4].structure);
+}
+
 TEST_CASE("the four criteria, by hand") {
   // Rank 1 is late by 100, 100 and 400 ns.  The mean iteration has no such lateness.
   Program p(2);
