@@ -43,7 +43,7 @@ class Descriptor {
       if (written < 0) fail("cannot write a snapshot", path, errno);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
-    if (::fsync(number_) != 0) fail("cannot write a snapshot through to the disk", path, errno);
+    if (::fsync(number_) != 0) fail("cannot flush a snapshot to the disk", path, errno);
   }
 
  private:
@@ -51,7 +51,7 @@ class Descriptor {
 };
 
 [[noreturn]] void fail_as_taken(const fs::path& target) {
-  fail("a snapshot of this name exists and is not overwritten", target, EEXIST);
+  fail("a snapshot of this name already exists and is not overwritten", target, EEXIST);
 }
 
 /// Writes a file that has no name until it is complete, so a killed process leaves nothing behind.  Returns false if
@@ -85,7 +85,7 @@ class Temporary {
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() { ::unlink(path_.c_str()); }
 
-  /// Another process may have removed it as a dead writer's before it was locked.
+  /// Whether another process has removed it before it was locked, taking its writer for dead.
   bool lost() const {
     struct stat st {};
     return ::fstat(file_.number(), &st) == 0 && st.st_nlink == 0;
@@ -110,7 +110,7 @@ class Temporary {
 #endif
     // Without links and renameat2: create an empty file of that name exclusively, then replace it.
     const int claim = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (claim < 0) fail("a snapshot of this name exists and is not overwritten", target, errno);
+    if (claim < 0) fail("a snapshot of this name already exists and is not overwritten", target, errno);
     ::close(claim);
     if (::rename(path_.c_str(), target.c_str()) != 0) {
       const int error = errno;
@@ -168,7 +168,7 @@ void sync_directory(const fs::path& directory) {
   ::close(descriptor);
   // Some file systems cannot sync a directory and return an error; the file itself is safe.
   if (result != 0 && error != EINVAL && error != ENOTSUP)
-    fail("cannot write a snapshot's directory through to the disk", directory, error);
+    fail("cannot flush a snapshot's directory to the disk", directory, error);
 }
 
 }  // namespace

@@ -61,11 +61,10 @@ Bytes pack(Entry& entry, Bytes raw) {
 
 Bytes unpack(const Entry& entry, Bytes stored) {
   if (!(entry.flags & flag_zstd)) {
-    if (entry.raw != entry.stored) throw std::runtime_error("a section that is not compressed claims two sizes");
+    if (entry.raw != entry.stored) throw std::runtime_error("an uncompressed section has two different sizes");
     return stored;
   }
-  if (entry.raw > most_raw(entry.stored))
-    throw std::runtime_error("a section claims to hold more than the format allows");
+  if (entry.raw > most_raw(entry.stored)) throw std::runtime_error("a section's size exceeds the limit of the format");
   Bytes raw(entry.raw);
   const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(size) || size != raw.size())

@@ -1,5 +1,5 @@
-// Files of chunks: a header, then payloads that each follow a frame with their type, length and checksum, so that a
-// file which was cut or damaged is read up to there.  Traces and files of calls are such files.  Internal.
+// Files of chunks: a header, then payloads, each after a frame with its type, length and checksum.  A truncated or
+// damaged file can therefore be read up to that point.  Traces and files of calls are such files.  Internal.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct Frame {
   std::uint64_t hash = 0;    ///< of the payload
 };
 
-/// The payload behind its frame.  Errors: std::invalid_argument for more than most_payload bytes.
+/// The payload after its frame.  Errors: std::invalid_argument for more than most_payload bytes.
 Bytes framed(std::uint32_t type, View payload);
 /// The frame at the beginning of `bytes`; nothing if they are fewer than frame_bytes or its own checksum is wrong.
 std::optional<Frame> get_frame(View bytes);

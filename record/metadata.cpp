@@ -139,11 +139,11 @@ void check_placement(const Run& run) {
   }
   require(sum == run.ranks, "the placement of ranks does not cover every rank once");
   require(run.own_cpu_seconds.size() == static_cast<std::size_t>(run.nodes),
-          "own_cpu_seconds is not one number per node");
-  require(run.own_bytes.size() == run.own_cpu_seconds.size(), "own_bytes is not one number per node");
+          "own_cpu_seconds does not have one number per node");
+  require(run.own_bytes.size() == run.own_cpu_seconds.size(), "own_bytes does not have one number per node");
 }
 
-/// Checks that windows, or data of windows, are in the order of time.  Steps are bounded, so sums do not overflow.
+/// Checks that windows, or data of windows, are in order of time.  Steps are bounded, so sums do not overflow.
 template <typename T>
 void check_order(const std::vector<T>& windows) {
   std::int64_t last = 0;
@@ -167,10 +167,10 @@ void check_series(const Run& run) {
   std::set<std::tuple<std::string_view, Kind, std::string_view, std::uint32_t>> known;
   for (const Series& s : run.series) {
     require(s.metric < run.metrics.size(), "a series belongs to a metric that does not exist");
-    require(s.kind <= Kind::io, "a region is of a kind that does not exist");
+    require(s.kind <= Kind::io, "a region has a kind that does not exist");
     require(s.max_rank >= 0 && s.max_rank < run.ranks, "a series' largest rank does not exist");
     require(known.insert({s.region, s.kind, s.phase, s.metric}).second,
-            "two series are of the same region, phase and metric");
+            "two series have the same region, phase and metric");
   }
 }
 
@@ -178,8 +178,9 @@ void check_strata(const Run& run, const Strata& s) {
   require(s.label.size() == static_cast<std::size_t>(run.ranks), "strata do not label every rank");
   const auto count = static_cast<std::int32_t>(s.medoid_rank.size());
   for (std::int32_t label : s.label) require(label >= 0 && label < count, "a rank's stratum does not exist");
-  for (std::int32_t rank : s.medoid_rank) require(rank >= 0 && rank < run.ranks, "a stratum's medoid is no rank");
-  require(s.region_load.size() == s.medoid_rank.size() * s.region.size(), "strata loads are not strata x regions");
+  for (std::int32_t rank : s.medoid_rank) require(rank >= 0 && rank < run.ranks, "a stratum's medoid is not a rank");
+  require(s.region_load.size() == s.medoid_rank.size() * s.region.size(),
+          "the loads of the strata are not a matrix of strata x regions");
 }
 
 /// Checks that every rank's label in a window, listed there or in a later window, is one of the window's strata.

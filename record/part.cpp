@@ -98,7 +98,7 @@ ExactBlock decode_exact(format::View raw, const Run& run, std::int32_t node) {
   const bool fits = row_values == 0 || block.series.empty()
                         ? in.left() == 0
                         : in.left() % 8 == 0 && values % row_values == 0 && values / row_values == block.series.size();
-  if (!fits) throw std::runtime_error("a block of exact loads is not series x ranks x steps");
+  if (!fits) throw std::runtime_error("a block of exact loads does not have series x ranks x steps values");
   block.values = get_planes(in.take(in.left()));
   return block;
 }

@@ -21,7 +21,7 @@ FormatError::FormatError(const std::string& problem, const std::string& file, st
 
 namespace {
 
-constexpr const char* fetch_again = "take the file from its origin again";
+constexpr const char* copy_again = "copy the file again";
 constexpr const char* newer = "read it with a newer effort";
 
 bool starts_with(const Bytes& bytes, std::size_t at, const std::array<unsigned char, 8>& text) {
@@ -50,7 +50,7 @@ struct Reader::State {
   std::vector<SectionInfo> sections;
   std::optional<Run> run;
 
-  [[noreturn]] void refuse(const std::string& problem, std::uint64_t offset, const char* remedy = fetch_again) const {
+  [[noreturn]] void refuse(const std::string& problem, std::uint64_t offset, const char* remedy = copy_again) const {
     throw FormatError(problem, name, offset, remedy);
   }
 
@@ -87,10 +87,10 @@ struct Reader::State {
     minor = format::get<std::uint16_t>(header, 10);
     const std::string version = std::to_string(major) + "." + std::to_string(minor);
     if (major > format::major)
-      refuse("the snapshot is of format version " + version + ", this program knows up to " +
+      refuse("the snapshot has format version " + version + ", but this program reads up to " +
                  std::to_string(format::major),
              8, newer);
-    if (major < format::major) refuse("the snapshot is of format version " + version + ", which never existed", 8);
+    if (major < format::major) refuse("the snapshot has format version " + version + ", which does not exist", 8);
     if (format::get<std::uint32_t>(header, 12) != 0)
       refuse("the snapshot uses features that this program does not know", 12, newer);
   }
@@ -120,11 +120,11 @@ struct Reader::State {
     for (std::size_t at = 0; at < index.size(); at += format::entry_bytes) {
       const Entry e = format::get_entry(index, at);
       const bool required = e.flags & format::flag_required;
-      if (e.stored > index_at - offset) refuse("a section reaches beyond the index", index_at + at);
+      if (e.stored > index_at - offset) refuse("a section extends beyond the start of the index", index_at + at);
       if (required && !known(e))
-        refuse(
-            "the snapshot holds a section '" + format::type_text(e.type) + "' that this program must know and does not",
-            index_at + at, newer);
+        refuse("the snapshot holds a section '" + format::type_text(e.type) +
+                   "' that is required, but unknown to this program",
+               index_at + at, newer);
       entries.push_back(e);
       sections.push_back({format::type_text(e.type), e.key, required, offset, e.stored, e.raw});
       offset += e.stored;
@@ -160,7 +160,7 @@ struct Reader::State {
     }
   }
 
-  /// The section's content, its checksum verified.
+  /// The section's content, after verifying its checksum.
   Bytes content(std::size_t i) const {
     Bytes stored = checked(i);
     return guarded(i, [&] { return format::unpack(entries[i], std::move(stored)); });

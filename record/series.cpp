@@ -162,8 +162,8 @@ Grid SeriesReader::frame(int level) const {
   int needed = level;
   while (shape(needed).cols > most_cols) ++needed;
   if (needed > level)
-    throw std::length_error("the run has " + std::to_string(steps) + " steps (file '" + reader_.name() +
-                            "'), read it at level " + std::to_string(needed) + " or above");
+    throw std::length_error("the run has too many steps, " + std::to_string(steps) + " (file '" + reader_.name() +
+                            "'): read it at level " + std::to_string(needed) + " or above");
   Grid grid = row_frame(level);
   grid.first_step.reserve(shape(level).cols);
   for (std::int64_t step = 0; step < steps; step += std::int64_t{1} << level) grid.first_step.push_back(step);
@@ -201,7 +201,7 @@ void SeriesReader::check_size(const Grid& frame, std::size_t max_values) const {
 void SeriesReader::refuse(const std::string& problem, const Node& node, std::uint32_t series) const {
   throw FormatError(problem + " in the history of series " + std::to_string(series) +
                         (node.node == all_nodes ? " of all nodes" : " of node " + std::to_string(node.node)),
-                    reader_.name(), node.offset, "take the file from its origin again");
+                    reader_.name(), node.offset, "copy the file again");
 }
 
 /// Opens a node's history and checks it against the run.  Errors name the file.
@@ -212,7 +212,7 @@ void SeriesReader::with_history(const Node& node, const Tile& tile, Function&& f
     const codec::HistoryReader history(tile.history);
     const bool fits = history.rows() == ranks_of(node.node).size() &&
                       history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
-    if (!fits) refuse("other sizes than the run's", node, tile.series);
+    if (!fits) refuse("sizes that differ from the run's", node, tile.series);
     function(history);
   } catch (const codec::CodecError& e) {
     refuse(e.what(), node, tile.series);
@@ -223,7 +223,7 @@ void SeriesReader::add(Grid& grid, const std::vector<std::size_t>& rows, const N
                        std::size_t max_values) const {
   with_history(node, tile, [&](const codec::HistoryReader& history) {
     const codec::Decoded decoded = history.read(grid.level, max_values);
-    if (decoded.rows != rows.size()) refuse("another number of rows than ranks", node, tile.series);
+    if (decoded.rows != rows.size()) refuse("a number of rows that is not that of the ranks", node, tile.series);
     place(grid, rows, decoded, tile.first_step, static_cast<std::int64_t>(history.steps()), reader_.run().steps);
   });
 }
@@ -297,7 +297,7 @@ StepLoads SeriesReader::step_loads() const {
   try {
     const codec::HistoryReader history(run.step_loads);
     if (history.rows() != 2 || static_cast<std::int64_t>(history.steps()) != run.steps)
-      throw codec::CodecError("it is not of two rows and all steps", 0);
+      throw codec::CodecError("it does not have two rows and all steps", 0);
     const std::vector<double> values = history.read().values;
     out.largest.assign(values.begin(), values.begin() + run.steps);
     out.mean.assign(values.begin() + run.steps, values.end());
@@ -307,7 +307,7 @@ StepLoads SeriesReader::step_loads() const {
     for (const SectionInfo& section : reader_.sections())
       if (section.type == "PATH") offset = section.offset;
     throw FormatError(std::string(e.what()) + " in the loads of the steps", reader_.name(), offset,
-                      "take the file from its origin again");
+                      "copy the file again");
   }
   return out;
 }

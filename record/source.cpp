@@ -47,7 +47,7 @@ class FileSource final : public Source {
       const ssize_t got = ::pread(descriptor_, out.data() + done, count - done, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail("cannot read", path_, errno);
-      if (got == 0) throw std::runtime_error("the file became shorter while it was read");
+      if (got == 0) throw std::runtime_error("the file was truncated while it was read");
       done += static_cast<std::uint64_t>(got);
     }
     return out;

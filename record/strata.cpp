@@ -24,7 +24,7 @@ Column<Strata> labels() {
           [](cbor::Decoder& in, Strata& s) {
             const format::View packed = in.bytes();
             const auto width = static_cast<std::size_t>(label_width(s.medoid_rank.size()));
-            if (packed.size() % width != 0) throw std::runtime_error("strata labels are cut");
+            if (packed.size() % width != 0) throw std::runtime_error("the strata labels are truncated");
             for (std::size_t at = 0; at < packed.size(); at += width) {
               std::uint32_t label = 0;
               for (std::size_t i = 0; i < width; ++i)

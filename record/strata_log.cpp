@@ -51,8 +51,8 @@ void StrataLog::add(std::int64_t first, std::int64_t last, std::int32_t strata, 
   if (!label_.empty()) {
     if (label.size() != label_.size())
       throw std::invalid_argument("a window has strata of " + std::to_string(label.size()) +
-                                  " ranks (those before of " + std::to_string(label_.size()) +
-                                  "), pass those of all ranks");
+                                  " ranks, but earlier ones of " + std::to_string(label_.size()) +
+                                  ": pass those of all ranks");
     moves_.push_back({first_, last_, strata_, difference(label_, label)});
     runs_ += moves_.back().runs.size();
     if (runs_ > most_runs_ || moves_.size() > max_moves) thin();

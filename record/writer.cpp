@@ -37,16 +37,16 @@ void collect(View part, const Run& run, std::vector<Section>& sections) {
   std::size_t at = 0;
   while (at < part.size()) {
     if (part.size() - at < format::entry_bytes)
-      throw std::invalid_argument("a node's part is cut (within an entry), pass what encode_part gave");
+      throw std::invalid_argument("a node's part is truncated (within an entry): pass the result of encode_part");
     Entry entry = format::get_entry(part, at);
     at += format::entry_bytes;
     const bool known = entry.type == format::type_tiles || entry.type == format::type_shared ||
                        entry.type == format::type_exact || entry.type == format::type_traffic;
     if (!known || entry.stored > part.size() - at)
-      throw std::invalid_argument("a node's part is damaged (no such section), pass what encode_part gave");
+      throw std::invalid_argument("a node's part is damaged (no such section): pass the result of encode_part");
     if (entry.key >= static_cast<std::uint32_t>(run.nodes)) {
-      throw std::invalid_argument("a part is of node " + std::to_string(entry.key) + " (the run has " +
-                                  std::to_string(run.nodes) + "), number nodes from 0 as in the placement");
+      throw std::invalid_argument("a part belongs to node " + std::to_string(entry.key) + " (the run has " +
+                                  std::to_string(run.nodes) + "): number nodes from 0 as in the placement");
     }
     // Required, because readers that do not know it would show a run without loads.
     if (entry.type == format::type_shared) entry.flags |= format::flag_required;
@@ -65,7 +65,7 @@ void sort_sections(std::vector<Section>& sections) {
                    [&](const Section& a, const Section& b) { return order(a) < order(b); });
   for (std::size_t i = 1; i < sections.size(); ++i) {
     if (sections[i - 1].entry.type == format::type_shared && order(sections[i]).first == 0)
-      throw std::invalid_argument("histories of all nodes and of single nodes are mixed, pass either");
+      throw std::invalid_argument("histories of all nodes and of single nodes are mixed: pass one kind only");
     if (sections[i].entry.type == format::type_tiles && order(sections[i]) == order(sections[i - 1])) {
       throw std::invalid_argument("node " + std::to_string(sections[i].entry.key) +
                                   " has two sets of tiles, pass one part per node");
@@ -143,7 +143,7 @@ std::vector<std::byte> encode_part(const NodePart& part) {
         block.first_step >= 0 && block.steps >= 0 && (row == 0 ? block.values.empty() : block.values.size() % row == 0);
     if (!fits)
       throw std::invalid_argument("an exact block of " + std::to_string(block.values.size()) +
-                                  " values is not series x ranks x steps, pass whole windows");
+                                  " values does not have series x ranks x steps values: pass whole windows");
     append_section(out, format::type_exact, static_cast<std::uint32_t>(part.node), encode_exact(block));
   }
   if (!part.traffic.flows.empty())

@@ -54,19 +54,19 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
     if (!hwloc_bitmap_isincluded(all.get(), of_rank.get())) hwloc_bitmap_or(taken.get(), taken.get(), of_rank.get());
   }
   if (hwloc_bitmap_iszero(taken.get())) {
-    choice.why = "no rank is bound: the background thread is not bound either";
+    choice.why = "no rank is bound, so the background thread is not bound either";
     return choice;
   }
   Bitmap free(hwloc_bitmap_alloc());
   hwloc_bitmap_andnot(free.get(), all.get(), taken.get());
   if (hwloc_bitmap_iszero(free.get())) {
-    // Not on the core where it was created: that is the leader's own, and only the leader would pay.
+    // Do not leave it on the core where it was created: that is the leader's core, and only the leader would pay.
     hwloc_cpuset_to_glibc_sched_affinity(topology.get(), taken.get(), &choice.cpus, sizeof choice.cpus);
     choice.bind = true;
-    choice.why = "every unit belongs to a rank: the background thread shares them all";
+    choice.why = "every unit belongs to a rank, so the background thread may run on all of them";
     return choice;
   }
-  // Whole free cores before sibling threads of busy ones.
+  // Prefer free cores to sibling threads of busy cores.
   Bitmap whole(hwloc_bitmap_alloc());
   for (hwloc_obj_t core = nullptr;
        (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;)

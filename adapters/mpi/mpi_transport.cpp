@@ -34,13 +34,14 @@ void MpiTransport::duplicate(MPI_Comm comm) {
   PMPI_Query_thread(&level);
   any_thread_ = level == MPI_THREAD_MULTIPLE;
   if (!ok(PMPI_Comm_dup(comm, &world_), "MPI_Comm_dup")) throw Error(Status::mpi, error_);
-  // A failed call of ours must return a code: the host's error handler must not end the host because of it.
+  // If one of the library's own calls fails, it must return a code and not run the host's error handler, which may
+  // abort.
   PMPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(world_, &rank_);
   PMPI_Comm_size(world_, &size_);
 }
 
-MpiTransport::~MpiTransport() = default;  // release() is collective: its caller decides
+MpiTransport::~MpiTransport() = default;  // release() is collective, so the owner calls it
 
 bool MpiTransport::ok(int code, const char* call) {
   if (code == MPI_SUCCESS) return true;
@@ -59,7 +60,7 @@ bool MpiTransport::fits(std::size_t bytes) {
   if (bytes <= INT_MAX) return true;
   try {
     error_ = "a message of " + std::to_string(bytes) +
-             " bytes is larger than MPI can count; use fewer regions or ranks per node";
+             " bytes exceeds the largest count of MPI: use fewer regions or fewer ranks per node";
   } catch (const std::bad_alloc&) {
     error_.clear();
   }

@@ -89,14 +89,14 @@ void end_wait() {
   effort_end(barrier.id);
 }
 
-/// A worker arrives at a barrier that may be the end of its construct: it leaves the region, at least for now.
+/// A worker arrives at a barrier that may be the end of its construct.  It leaves the region, at least for now.
 void arrive(Worker& w) {
   if (w.in_region) effort_end(w.team->region);
   w.waits_since = measure::monotonic_ns();
 }
 
 /// The barrier was not the construct's end.
-void go_on(Worker& w) {
+void resume(Worker& w) {
   const std::uint64_t now = measure::monotonic_ns();
   if (w.team->session == session())
     if (const std::int32_t id = barrier_region(); id > 0)
@@ -177,7 +177,7 @@ bool is_implicit(ompt_sync_region_t kind) {
          kind == ompt_sync_region_barrier_implicit_parallel;
 }
 
-/// Whether the thread has no open regions of its own: with any open, it cannot be at the end of its construct.
+/// Whether the thread has no open regions of its own.  If it has any, it cannot be at the end of its construct.
 bool at_base(const Worker& w) {
   const measure::ThreadSlot* s = slot();
   return s && measure::innermost(*s) == static_cast<std::uint32_t>(w.in_region ? w.team->region : 0);
@@ -192,7 +192,7 @@ void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
   if (endpoint == ompt_scope_begin) {
     w && w->team&& is_implicit(kind) && at_base(*w) ? arrive(*w) : begin_wait();
   } else if (w && w->waits_since != 0) {
-    parallel && parallel->ptr == w->team ? go_on(*w) : depart(*w);
+    parallel && parallel->ptr == w->team ? resume(*w) : depart(*w);
   } else {
     end_wait();
   }

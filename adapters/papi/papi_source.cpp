@@ -19,9 +19,9 @@ using measure::no_reading;
 struct PapiSource::State {
   std::vector<Counter> counters;
   std::vector<EventGroup> groups;
-  std::unique_ptr<std::atomic<bool>[]> seen;  ///< [counters] whether it has given a reading
+  std::unique_ptr<std::atomic<bool>[]> seen;  ///< [counters] whether it has returned a value
   std::mutex mutex;
-  std::vector<std::string> troubles;  ///< problems of opening, once each
+  std::vector<std::string> troubles;  ///< problems at opening, each listed once
 
   void trouble(const std::string& text) {
     const std::lock_guard lock(mutex);
@@ -95,7 +95,7 @@ class Reader final : public measure::CounterReader {
                                                   " is running, perhaps the application's own)"
                                             : ""));
     }
-    // One set with all counters has their values in their order: no sorting.
+    // A single set with all counters returns the values in the right order.
     count_ = state_->counters.size();
     direct_ = running_.size() == 1 && running_[0].group->places.size() == count_;
     if (direct_) direct_set_ = running_[0].set;
@@ -116,7 +116,8 @@ class Reader final : public measure::CounterReader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// Until then the application may also count in this thread; the main thread's registration belongs to PAPI.
+  /// Not earlier, because the application may also count in this thread.  The main thread's registration belongs to
+  /// PAPI.
   void thread_ends() noexcept override { unregister_ = gettid() != getpid(); }
 
   void read(std::int64_t* values) noexcept override {
@@ -142,7 +143,7 @@ class Reader final : public measure::CounterReader {
     const EventGroup* group;
   };
 
-  /// A component's events are all software-defined or none.
+  /// Either all events of a component are software-defined or none is.
   [[gnu::noinline]] void take_out_absent(std::int64_t* values) noexcept {
     bool all = true;
     for (std::size_t i = 0; i < count_; ++i)
@@ -224,15 +225,17 @@ class Prober {
     int error = PAPI_OK;
     int set = set_of(group, error);
     if (error == PAPI_ECNFLCT || error == PAPI_ECOUNT) {
-      if (!multiplex_) return because(error) + " (more events than counters: MULTIPLEX=1 lets them take turns)";
-      // PAPI's own multiplexing works by timer signals, which belong to the host.
+      if (!multiplex_)
+        return because(error) + " (there are more events than counters: set MULTIPLEX=1 to let them take turns)";
+      // PAPI's own multiplexing uses timer signals, which belong to the host.
       if (!kernel_multiplex)
         return because(error) + " (component " + group.component_name + " cannot take turns in the kernel)";
       if (!group.multiplexed) {
         PAPI_multiplex_init();
         group.multiplexed = true;
         set = set_of(group, error);
-        // PAPI refuses on a machine without hardware counters: the events that fitted so far are counted all the time.
+        // PAPI refuses if the machine has no hardware counters.  The events so far fit, so they are counted all the
+        // time.
         if (error != PAPI_OK) group.multiplexed = false;
       }
     }
@@ -241,7 +244,7 @@ class Prober {
     long long last[measure::most_counters];
     if (error == PAPI_OK) PAPI_stop(set, last);
     discard(set);
-    // Another set is running now: each thread checks that when it opens its reader.
+    // Another set may be running only now; each thread checks again when it opens its reader.
     return error == PAPI_OK || error == PAPI_EISRUN ? std::string() : because(error);
   }
 

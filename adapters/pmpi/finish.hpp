@@ -90,7 +90,7 @@ inline bool found_nothing(const Word* given) {
   return false;
 }
 
-/// Whether a call has succeeded; its code in Fortran is where its last argument points, if anywhere.
+/// Whether a call has succeeded.  In Fortran, the last argument points to the code, unless it is null.
 inline bool has_succeeded(int code, Word) { return code == MPI_SUCCESS; }
 inline bool has_succeeded(std::nullptr_t, Word last) {
   const auto* const code = from_word<const MPI_Fint*>(last);
@@ -113,7 +113,7 @@ __attribute__((noinline)) void after_messages(MessageCall& messages, measure::Th
 }
 
 /// A wrapper's careful half: a function of the same type, out of line.  Not marked as cold, because the compiler would
-/// then optimise what it calls for size, the recorded way included.
+/// then optimise its callees for size, including the recorded way.
 #define EFFORT_CAREFULLY static __attribute__((noinline))
 
 /// An intercepted call on the careful path, inside a wrapper's careful half.  `caller` describes the place of the
@@ -121,8 +121,8 @@ __attribute__((noinline)) void after_messages(MessageCall& messages, measure::Th
 template <Call call, bool fortran, typename Next, typename... T>
 __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   if (!armed || !has_thread()) {
-    if (this_thread) this_thread->left = 0;  // what is not seen now must not pass for computation
-    if (armed) arrivals_on = false;          // a collective that is not counted would shift all that follow
+    if (this_thread) this_thread->left = 0;  // the time of an unseen call must not count as computation
+    if (armed) arrivals_on = false;          // a missed collective would shift the numbers of all later ones
     return next(arguments...);
   }
   if constexpr (info(call).role == Role::quiet)
@@ -162,7 +162,7 @@ __attribute__((always_inline)) inline void leave_usual(Thread& thread, measure::
     thread.start_computation(site);
 }
 
-/// As through_carefully(), for a thread that records its events, outside all regions, where nothing else is to be done.
+/// As through_carefully(), for a thread that records its events, is outside all regions, and has nothing else to do.
 /// The clock is read twice for times and records together.
 template <Call call, bool fortran, typename Next, typename... T>
 __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) {
@@ -196,7 +196,7 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   return code;
 }
 
-/// As the usual way, whose entry has succeeded, for a thread whose messages are counted.
+/// The usual way after its entry has succeeded, for a thread whose messages are counted.
 template <Call call, bool fortran, typename Next, typename... T>
 __attribute__((noinline)) auto through_counted(Next next, Thread& thread, measure::ThreadSlot& slot, Site& site,
                                                std::uint64_t entered, T... arguments) {
@@ -238,7 +238,7 @@ __attribute__((always_inline)) inline auto through(const Next& next, const Caref
       measure::ThreadSlot* const slot = measure::this_thread_slot();
       Site* const site = slot ? UsualWay<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
       if (__builtin_expect(site != nullptr, 1)) {
-        if constexpr (tells_before(plain(call)) || tells_after(plain(call)))
+        if constexpr (acts_before(plain(call)) || acts_after(plain(call)))
           if (__builtin_expect(messages_on, 0))
             return through_counted<call, fortran>(next, *thread, *slot, *site, entered, arguments...);
         note_before<call, fortran>(arguments...);

@@ -21,7 +21,8 @@ namespace {
 
 using measure::Kind;
 
-// Limit of the adapter's regions: the host's own need room as well, and each costs a little in every step.
+// Limit of the adapter's regions: the host's own regions need room as well, and each region costs a little in every
+// step.
 constexpr int most_regions = 8192;
 std::atomic<int> n_regions{0};
 std::atomic<std::uint64_t> counted_session{0};
@@ -37,7 +38,8 @@ struct ThreadEnd {
 };
 thread_local ThreadEnd thread_end;
 
-/// Registers a region, for which the thread's slot then has room; beyond the limit, one that all others share.
+/// Registers a region and makes room for it in the thread's slot.  Beyond the limit, all further names share one
+/// region.
 /// @throws std::bad_alloc
 effort_region_id region_named(const std::string& name, Kind kind) {
   std::uint32_t id = 0;
@@ -47,8 +49,8 @@ effort_region_id region_named(const std::string& name, Kind kind) {
   }
   if (id == 0) {
     port().note(
-        "there are more call paths than regions: some share '(other call paths)'; lower PATH_DEPTH or name the calls "
-        "in SPLIT");
+        "there are more call paths than regions, so some share '(other call paths)': lower PATH_DEPTH, or name the "
+        "calls that matter in SPLIT");
     id = port().region(kind == Kind::compute ? "(between other call paths)" : "(other call paths)",
                        kind == Kind::compute ? kind : Kind::comm);
   }
@@ -56,7 +58,7 @@ effort_region_id region_named(const std::string& name, Kind kind) {
   return static_cast<effort_region_id>(id);
 }
 
-/// Paths of the regions that all calls of a kind share, and all computation between calls, if there are no call paths.
+/// Names of the regions that all calls of a kind share, and all computation between calls, if there are no call paths.
 const char* name_of_all(Kind kind) {
   switch (kind) {
     case Kind::compute: return "(between MPI calls)";
@@ -66,8 +68,8 @@ const char* name_of_all(Kind kind) {
   }
 }
 
-/// Runs `body`; false if it throws (memory).  The call at hand is then not measured.  The rank goes on taking part in
-/// what the ranks do together (steps.hpp), so that none waits for it.
+/// Runs `body`; false if it throws (memory).  The current call is then not measured.  The rank still takes part in what
+/// the ranks do together (steps.hpp), so that none waits for it.
 template <typename Body>
 bool attempt(const Body& body) {
   try {
@@ -87,7 +89,7 @@ Thread::Thread() : stack_end_(stack_end()) {}
 Thread& make_thread() {
   if (!this_thread) {
     this_thread = new Thread;
-    thread_end.noticed = true;  // used, so that it is destroyed
+    thread_end.noticed = true;  // access it, so that it is constructed and later destroyed
   }
   return *this_thread;
 }
@@ -133,8 +135,8 @@ void Thread::pass(const Path& landmark) {
 void Thread::read_cpu_clock(Site& site) {
   constexpr std::uint64_t free_reads = 4096;
   if (cpu_reads_ == 0) first_read_ = left;
-  // poll_gap is 5 microseconds, and two readings cost less than a fifth of that: one percent of the time, after the
-  // first ones.
+  // poll_gap is 5 microseconds, and two readings cost less than a fifth of that.  After the first ones, that is one
+  // percent of the time.
   cpu_left_ = too_many_reads;
   if (cpu_reads_ > free_reads && (cpu_reads_ - free_reads) * 20 * poll_gap > left - first_read_) return;
   cpu_left_ = measure::thread_cpu_ns();
@@ -142,7 +144,7 @@ void Thread::read_cpu_clock(Site& site) {
   --site.reads;
 }
 
-void Thread::count_much(std::uint64_t gap) {
+void Thread::count_long_gap(std::uint64_t gap) {
   const auto elapsed = static_cast<std::int64_t>(gap), at_most = static_cast<std::int64_t>(long_computation);
   const std::int64_t took = cpu_left_ >= 0
                                 ? static_cast<std::int64_t>(static_cast<double>(measure::thread_cpu_ns() - cpu_left_) *
@@ -165,10 +167,10 @@ Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) 
 }
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) {
-  constexpr int most_refusals = 64;  // each costs the host about as much time as a site that is made
+  constexpr int most_refusals = 64;  // each costs the host about as much time as creating a site
   Site* made = nullptr;
   if (refusals_ >= most_refusals) return made;
-  // The first time, this takes a tenth of a millisecond, which is not the host's computation.
+  // This takes a tenth of a millisecond the first time; do not charge it to the host's computation.
   const bool apart = effort_begin(own_) == EFFORT_OK;
   const bool could = attempt([&] {
     // On a stack of unknown extent (fibers), only the return address itself can be recognised.
@@ -238,7 +240,7 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
   thread.begun = false;
   Site* const site = site_of_outermost(thread, call, return_address, cfa);
   if (!site) {
-    thread.left = 0;  // calls from within this one take the careful way as well
+    thread.left = 0;  // nested calls must take the careful way as well
     return nullptr;
   }
   measure::ThreadSlot* const slot = measure::this_thread_slot();

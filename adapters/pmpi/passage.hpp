@@ -102,7 +102,7 @@ class Thread {
     if (computation_is_brief(gap))
       computed += static_cast<std::int64_t>(gap);
     else
-      count_much(gap);
+      count_long_gap(gap);
   }
 
   int nesting = 0;                   ///< wrappers that this thread is in
@@ -114,7 +114,8 @@ class Thread {
   Site* previous = &landmark_;       ///< the last call of any kind on the recorded way
   std::uint64_t per_completion = 0;  ///< approximate cost of recording a completion, ticks
   std::uint32_t completing = 0;      ///< calls so far that recorded completions
-  std::uint64_t left = 0;  ///< the clock when it was left; if the slot's stamp is the same, nothing has happened since
+  std::uint64_t left =
+      0;  ///< the clock when the last call was left; if the slot's stamp is the same, nothing has happened since
   std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the usual way
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
   std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while steps are detected
@@ -126,7 +127,7 @@ class Thread {
 
   Site* add_site(Call call, const void* return_address, const std::byte* cfa);
   void read_cpu_clock(Site& site);
-  void count_much(std::uint64_t gap);
+  void count_long_gap(std::uint64_t gap);
   effort_region_id find_pair(Site& site);
 
   std::uint64_t session_ = 0;
@@ -145,7 +146,7 @@ class Thread {
 /// The calling thread's state; made by the first call.  Initial-exec: the library is linked or preloaded.
 extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Thread* this_thread;
 Thread& make_thread();
-/// The same, but returns false if memory runs out.
+/// Creates it if necessary; returns false if memory runs out.
 bool has_thread() noexcept;
 
 /// The place of the host's call, for a wrapper's careful half.
@@ -175,7 +176,7 @@ class Passage {
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
-  /// The call has returned.  @param in_vain  a poll that found nothing
+  /// To be called when the call has returned.  @param in_vain  it was a poll that found nothing
   void done(bool in_vain = false) { leave_carefully(thread_, site_, thread_.begun, in_vain); }
 
   /// Whether the call is measured: not inside another call, and in a session.

@@ -31,7 +31,7 @@ int init_nesting = 0;
 std::uint64_t init_began = 0;
 double init_seconds = 0;
 bool finalizing = false;
-bool ours = false;  // the place of the one interceptor
+bool ours = false;  // this copy is the one interceptor
 
 void choose_splits(const config::Settings& settings) {
   split_calls.reset();
@@ -41,7 +41,7 @@ void choose_splits(const config::Settings& settings) {
     const auto known =
         std::find_if(std::begin(call_table), std::end(call_table), [&](const CallInfo& c) { return c.name == name; });
     if (known == std::end(call_table) || !can_split(known->role))
-      port().note("EFFORT_SPLIT names " + name + ", which is no call that can block: no region ends there");
+      port().note("EFFORT_SPLIT names " + name + ", which is not an MPI call that can block, so no region ends there");
     else if (const auto i = static_cast<std::size_t>(known - call_table); i < split_calls.size())
       split_calls[i] = true;
   }
@@ -76,11 +76,10 @@ void look_for_other_tools() {
   void* const behind = dlsym(RTLD_NEXT, "MPI_Allreduce");
   const std::string next = file_of(behind);
   if (!first.empty() && first != mine)
-    port().note("MPI calls go to " + first + " first: what it does not pass on to MPI_ names is not seen");
+    port().note("MPI calls go to " + first + " first: calls that it does not pass on to MPI_ names are not measured");
   if (next.empty() || next == library || next == mine) return;
   if (soname_of(behind).starts_with("libeffort_pmpi."))
-    port().note("double wrap: the MPI adapter is loaded twice; " + next + " gets no calls, what is measured is " +
-                mine + "'s");
+    port().note("double wrap: the MPI adapter is loaded twice; " + next + " gets no calls, and " + mine + " measures");
   else
     port().note("another tool wraps MPI too (" + next + ") and sees nothing: this library calls PMPI_ names");
 }
@@ -102,7 +101,7 @@ void before_step() {
   }
 }
 
-/// The time of the step itself is the library's, not the host's computation.
+/// The time that ending the step takes is not the host's computation.
 void after_step() {
   Thread* thread = this_thread;
   measure::ThreadSlot* slot = measure::this_thread_slot();
@@ -110,15 +109,16 @@ void after_step() {
   disown(*thread, *slot);
 }
 
-/// Whether the ranks may be asked.  Under another MPI that is impossible.  A second copy leaves this to the first.
+/// Whether this copy may communicate with the other ranks.  Under another MPI it cannot, and a second copy leaves it to
+/// the first.
 bool may_ask() {
   if (!adapters::other_mpi().empty()) {
-    tell_why_nothing("it was built for another MPI");
+    report_not_measured("it was built for another MPI");
     return false;
   }
   session::AdapterPort* const library = session::adapter_port();
   ours = ours || (library && library->claim_interception());
-  if (library && !ours) tell_why_nothing_here("another copy of it is there already");
+  if (library && !ours) report_not_measured_here("another copy of it is loaded already");
   return !library || ours;
 }
 
@@ -127,7 +127,7 @@ bool get_ready(const void* return_address, const void* cfa) {
   session::AdapterPort* const library = session::adapter_port();
   if (!library || !library->begin()) {
     const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
-    if (!refusal.empty()) tell_why_nothing(refusal);  // with DISABLE there is nothing to say
+    if (!refusal.empty()) report_not_measured(refusal);  // with DISABLE there is nothing to report
     return false;
   }
   Thread& thread = make_thread();
@@ -143,13 +143,13 @@ bool get_ready(const void* return_address, const void* cfa) {
   return true;
 }
 
-/// Returns the answer of `question`, or `without` if memory runs out.
+/// Returns the result of `question`, or `without` if memory runs out.
 template <typename Question>
 bool answer(const Question& question, bool without) {
   try {
     return question();
   } catch (const std::exception&) {
-    tell_why_nothing_here("out of memory");
+    report_not_measured_here("out of memory");
     return without;
   }
 }
@@ -157,13 +157,13 @@ bool answer(const Question& question, bool without) {
 void begin(const void* return_address, const void* cfa) {
   // A rank without memory still answers the others, which wait for it.
   if (!answer(may_ask, true)) return;
-  const char* const alone = "other ranks are without it: preload it in all ranks, or in none";
-  if (!all_ranks_present(init_seconds)) return tell_why_nothing(alone);
+  const char* const alone = "other ranks do not have it: preload it in all ranks, or in none";
+  if (!all_ranks_present(init_seconds)) return report_not_measured(alone);
   const bool ready = answer([&] { return get_ready(return_address, cfa); }, false);
   // From here on, all ranks take part or none.
   const Agreement agreed = all_ranks_ready(ready);
-  if (agreed == Agreement::unanswered && ready) tell_why_nothing(alone);
-  if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
+  if (agreed == Agreement::unanswered && ready) report_not_measured(alone);
+  if (agreed == Agreement::refused && ready) report_not_measured_here("another rank is unable to measure");
   if (agreed != Agreement::all) return;
   port().on_step({before_step, after_step});
   armed = true;
@@ -202,7 +202,7 @@ void leave_init(const void* return_address, const void* cfa) {
   if (!initialized) return;
   try {
     begin(return_address, cfa);
-  } catch (const std::exception&) {  // memory ran out even for the reason why nothing is measured
+  } catch (const std::exception&) {  // there is no memory even for the reason why nothing is measured
   }
 }
 

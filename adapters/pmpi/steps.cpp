@@ -27,7 +27,7 @@ constexpr std::size_t most_events = 4096;
 constexpr double least_step = 50e3;  // ns of computation
 constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64, longest_apart = 64;
 constexpr std::int64_t least_doubt = 4096,
-                       times_doubt = 8;  // number of collectives after which a step that was found counts as certain
+                       times_doubt = 8;  // number of collectives after which a detected step counts as certain
 
 enum class Source { off, looking, found, setting, pcontrol };
 
@@ -108,7 +108,7 @@ MPI_Comm agreeing() {
   return state.agreeing;
 }
 
-/// A rank's evidence for a rule: which collectives were calls of its path.
+/// A rank's evidence for a rule: a mask of the collectives that were calls of its path.
 std::uint64_t places_of(std::uint64_t path) {
   std::uint64_t h = 0;
   for (std::size_t i = 0; i < state.events.size(); ++i)
@@ -185,15 +185,15 @@ void check() {
   if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, agreeing()) != MPI_SUCCESS) return give_up();
   if (most[0] != -most[1]) {
     note([&] {
-      return "ranks came to different numbers of steps (" + std::to_string(-most[1]) + " to " +
-             std::to_string(most[0]) + "), so that later ones were not counted: name the step with EFFORT_STEP";
+      return "the ranks have counted different numbers of steps (" + std::to_string(-most[1]) + " to " +
+             std::to_string(most[0]) + "), so later steps were not counted: name the step with EFFORT_STEP";
     });
     return give_up();
   }
   if (state.steps == state.checked_steps) {
     note([] {
       return "after step " + std::to_string(state.steps) +
-             " the calls that ended steps no longer recurred, and the step was searched for anew";
+             " the calls that ended steps stopped recurring, so the step was searched for again";
     });
     state.source = Source::looking;
     steps_want_cpu_time = true;
@@ -217,7 +217,7 @@ void disown_since_call(Thread& thread) {
   if (thread.ready(slot)) disown(thread, *slot);
 }
 
-/// Ranks may wait for each other in `what`.
+/// Runs `what`, in which ranks may wait for each other; that time is not charged to the host.
 void meet(Thread& thread, void (*what)()) {
   what();
   disown_since_call(thread);
@@ -228,8 +228,8 @@ void announce(const Path& path) {
   state.announced = true;
   if (state.rank != 0) return;
   note([&] {
-    std::string text = state.steps == 0 ? "steps were found in the run: they end with "
-                                        : "from step " + std::to_string(state.steps) + " on they end with ";
+    std::string text = state.steps == 0 ? "steps were detected: they end with "
+                                        : "from step " + std::to_string(state.steps) + " on, they end with ";
     if (state.rule.every > 1) text += "every " + std::to_string(state.rule.every) + ". ";
     return text + path.text + " (confidence " + percent(state.rule.confidence) + ", " +
            std::to_string(state.rule.recurrences) + " recurrences)";
@@ -269,7 +269,7 @@ void prepare_steps(const config::Settings& settings) {
     if (step_call == Call::count || !can_split(info(step_call).role)) {
       step_call = Call::count;
       port().note("EFFORT_STEP names " + call.substr(0, colon) +
-                  ", which is no call that can block: steps are not counted");
+                  ", which is not an MPI call that can block, so steps are not counted");
     } else {
       state.source = Source::setting;
     }
@@ -331,11 +331,11 @@ static bool fits(Thread& thread, const Site* site, MPI_Comm comm) {
   return std::string_view(name).find(state.where) != std::string_view::npos;
 }
 
-/// The setting STEP has ended no step.
+/// Explains why the setting STEP has ended no step.
 static std::string why_no_step() {
-  std::string text = "EFFORT_STEP has ended no step, and the whole run is one: ";
+  std::string text = "EFFORT_STEP has ended no step, so the whole run is one step: ";
   const std::string name(info(step_call).name);
-  if (state.seen > 0) return text + "only " + std::to_string(state.seen) + " calls were such ones; lower N";
+  if (state.seen > 0) return text + "only " + std::to_string(state.seen) + " calls matched; lower N";
   if (state.met.empty()) return text + name + " was never called; name a call that the program makes";
   text += "'" + state.where + "' is in no call path of " + name +
           " and in no communicator's name; its calls were made from";

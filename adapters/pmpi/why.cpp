@@ -57,13 +57,13 @@ bool leave_line(const std::string& path, const std::string& reason) {
 
 }  // namespace
 
-void tell_why_nothing_here(const std::string& reason) {
+void report_not_measured_here(const std::string& reason) {
   if (setting("EFFORT_VERBOSE") == "1") say_nothing_measured(reason);
 }
 
-void tell_why_nothing(const std::string& reason) {
+void report_not_measured(const std::string& reason) {
   try {
-    tell_why_nothing_here(reason);
+    report_not_measured_here(reason);
     const std::string_view given = setting("EFFORT_SNAPSHOT_DIR");
     const std::filesystem::path folder = given.empty() ? "." : std::string(given);
     std::error_code ignored;

@@ -91,7 +91,7 @@ Extremes SlabCoder::Own::checked(Communicator& nodes, const NodeRows& mine) {
   std::array<std::int64_t, 3> facts{problem.empty() ? 0 : 1, cols, -cols};
   nodes.allreduce(std::span<std::int64_t>(facts), ReduceOp::max);
   if (!problem.empty()) throw std::invalid_argument(problem);
-  if (facts[0]) throw std::invalid_argument("another node's rows cannot be encoded: see its message");
+  if (facts[0]) throw std::invalid_argument("the rows of another node cannot be encoded: see that node's message");
   if (facts[1] != -facts[2]) refuse_columns(-facts[2], facts[1]);
   return own;
 }
@@ -116,7 +116,7 @@ SlabCoder::Own::Own(Communicator& nodes, const NodeRows& mine) {
 }
 
 bool SlabCoder::leads(const Slab& slab, std::size_t group) const {
-  // Nodes code in turn, which shares the work.
+  // Nodes take turns to code, which shares the work.
   const int first = slab.groups[group], count = end_of(slab.groups, group, nodes_.size()) - first;
   return nodes_.rank() == first + static_cast<int>(slabs_.size() % static_cast<std::size_t>(count));
 }

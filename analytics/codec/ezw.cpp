@@ -168,7 +168,7 @@ class SymbolReader {
       const int width = static_cast<int>(token % run_classes);
       left_ = std::uint64_t{1} << width | bits_.bits(width);
     }
-    if ((symbol_ >= low_half) != refinement) throw CodecError("a symbol stands in the wrong pass", bits_.offset());
+    if ((symbol_ >= low_half) != refinement) throw CodecError("a symbol occurs in the wrong pass", bits_.offset());
     --left_;
     return symbol_;
   }

@@ -149,7 +149,8 @@ CodedTile History::State::encode(std::span<const double> values, std::size_t n, 
   return {std::move(code.bytes), chained(before, own), matrix.present};
 }
 
-/// Codes windows that have waited while a whole further tile came, so memory is bounded even if work() is never called.
+/// Codes windows that have waited until another whole tile has arrived, so memory is bounded even if work() is never
+/// called.
 void History::State::close_raw() {
   due.push_back({std::exchange(raw, {}), unit()});
   raw_steps = 0;
@@ -380,7 +381,7 @@ void HistoryColumns::load() {
     values_ = join_blocks(state_.rows, state_.raw);
     steps_ = state_.raw_steps;
   } else {
-    throw std::invalid_argument("more steps than the history has are read: read at most steps() in all");
+    throw std::invalid_argument("the history has fewer steps than are read: read at most steps() in all");
   }
   ++next_;
 }

@@ -29,7 +29,7 @@ std::vector<std::uint8_t> absent_of(const std::vector<double>& values) {
 SharedHistories::SharedHistories(Communicator& nodes, const Target& target)
     : nodes_(nodes), target_(target), coder_(nodes) {
   if (target.kind() == Target::Kind::max_bytes)
-    throw std::invalid_argument("a bound on the bytes holds for each node: code the nodes' histories one by one");
+    throw std::invalid_argument("a bound on the bytes applies to each node: code the nodes' histories one by one");
 }
 
 /// Exchanges the facts that all nodes need before the first slab.

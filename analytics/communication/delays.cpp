@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t longest_interval = 1000;      // segments
 constexpr std::size_t most_synchronizations = 256;  // examined in search of the last one of two ranks
 
-/// Where a rank was synchronized with others.
+/// A moment at which a rank was synchronized with others.
 struct Synchronization {
   std::int64_t end_ns = 0;  ///< on this rank
   std::int32_t peer = -1;   ///< the other rank

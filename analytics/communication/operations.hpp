@@ -8,7 +8,7 @@
 
 namespace effort::communication {
 
-/// What a call does.
+/// The kind of a call.
 enum class Operation : std::uint8_t {
   other,          ///< an MPI call that moves no data and waits for none, such as MPI_Comm_rank
   user,           ///< a function or region of the program

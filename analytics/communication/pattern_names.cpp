@@ -107,7 +107,7 @@ Shape shape_of(const Record& record, std::span<const Event> events) {
 }
 
 /// The traffic of all instances of some patterns together.  Ranks are those of the run.
-class Together {
+class CombinedTraffic {
  public:
   void add(std::span<const Event> events) {
     for (const Link& link : links_of(events, [](std::int32_t rank) { return static_cast<std::uint32_t>(rank); }))
@@ -129,7 +129,7 @@ class Together {
     Traffic traffic{numbers.count(), links_, true};
     for (Link& link : traffic.links) link.from = numbers(link.from), link.to = numbers(link.to);
     Shape shape = recognise(traffic);
-    // In a transpose the ranks on the diagonal count, although they exchange nothing.
+    // In a transpose, the ranks on the diagonal take part, although they exchange nothing.
     if (shape.name == "irregular" && n_ranks > 0 && static_cast<std::size_t>(n_ranks) < 2 * links_.size()) {
       Shape all = recognise({static_cast<std::uint32_t>(n_ranks), links_, true});
       if (all.name == "transpose") shape = std::move(all);
@@ -149,7 +149,7 @@ bool between_two(const std::string& name) { return name == "message" || name == 
 void name_together(const Record& record, Patterns& patterns) {
   using Key = std::pair<std::string, std::uint32_t>;
   std::vector<const Key*> key_of(patterns.patterns.size(), nullptr);
-  std::map<Key, Together> together;
+  std::map<Key, CombinedTraffic> together;
   for (std::size_t p = 0; p < patterns.patterns.size(); ++p) {
     const Pattern& pattern = patterns.patterns[p];
     if (!between_two(pattern.name)) continue;

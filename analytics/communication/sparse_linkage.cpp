@@ -98,7 +98,7 @@ class Chain {
       const bool tie = d == nearest && (before == top || best != before);
       if (d < nearest || (tie && other < best)) best = other, nearest = d;
     }
-    if (best == top) {  // nothing is nearer than `absent`
+    if (best == top) {  // no group is nearer than `absent`
       chain_.pop_back();
     } else if (best == before) {
       chain_.resize(chain_.size() - 2);
@@ -138,7 +138,7 @@ void check(std::size_t n, std::span<const Distance> distances, double absent) {
   for (const Distance& d : distances) {
     if (d.a >= n || d.b >= n || d.a == d.b)
       throw std::invalid_argument("objects " + std::to_string(d.a) + " and " + std::to_string(d.b) + " of " +
-                                  std::to_string(n) + " have no distance: give two different ones");
+                                  std::to_string(n) + " are not a pair: give two different ones");
     if (!(d.distance >= 0 && d.distance <= absent && std::isfinite(absent)))
       throw std::invalid_argument("a distance must be from 0 to that of absent pairs, which must be finite");
   }

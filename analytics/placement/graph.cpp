@@ -14,7 +14,7 @@ TrafficGraph::TrafficGraph(std::int32_t ranks, std::span<const Exchange> exchang
   for (const Exchange& e : exchanges) {
     if (e.a < 0 || e.a >= ranks || e.b < 0 || e.b >= ranks)
       throw std::invalid_argument("rank " + std::to_string(e.a < 0 || e.a >= ranks ? e.a : e.b) +
-                                  " of an exchange is not one of " + std::to_string(ranks));
+                                  " of an exchange is out of range: there are ranks 0 to " + std::to_string(ranks - 1));
     if (!(e.bytes >= 0) || !std::isfinite(e.bytes))
       throw std::invalid_argument("bytes of an exchange must be finite and not negative");
     if (e.a == e.b || e.bytes == 0) continue;

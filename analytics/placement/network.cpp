@@ -18,7 +18,7 @@ Network::Network(std::int32_t nodes, std::vector<std::int32_t> parent)
   for (std::int32_t v = 0; v < size; ++v) {
     const std::int32_t up = parent_[static_cast<std::size_t>(v)];
     if (up == -1 && v >= nodes) {
-      if (root_ >= 0) throw std::invalid_argument("two switches have none above them");
+      if (root_ >= 0) throw std::invalid_argument("two switches have no switch above them");
       root_ = v;
     } else if (up < nodes || up >= size) {
       throw std::invalid_argument("a node or switch is not below a switch");

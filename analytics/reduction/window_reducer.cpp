@@ -18,7 +18,7 @@ constexpr std::size_t bytes_of_class = 512;
 
 bool is_boundary(const Event& e) { return e.kind == Kind::enter || e.kind == Kind::leave; }
 
-/// What happens in a segment, in a form in which ranks relative to one's own are equal.
+/// A hash of a segment's thread and of its events, without their times, tags and sizes.
 std::uint64_t structure_of(const trace::Place& place, std::span<const Event> events) {
   std::uint64_t hash = mixed(static_cast<std::uint32_t>(place.rank), static_cast<std::uint32_t>(place.thread));
   for (const Event& e : events) {
@@ -92,7 +92,7 @@ std::int64_t WindowReducer::find(Class& in, std::uint64_t structure, std::span<c
     last = std::max(last, e.time_ns - segment.front().time_ns);
     c.offsets.push_back(last);
   }
-  // A wavelet is at most twice as long as its segment, and the coder has the times as well.
+  // A wavelet is at most twice as long as its segment, and the coder stores the times as well.
   const bool has_wave = method_.similarity == Similarity::avg_wave || method_.similarity == Similarity::haar_wave;
   const std::size_t bytes = 128 + 8 * segment.size() + 8 * (has_wave ? 3 : 1) * stamps_.size();
   in.bytes += bytes;
@@ -106,7 +106,7 @@ std::int64_t WindowReducer::find(Class& in, std::uint64_t structure, std::span<c
 }
 
 /// Makes room for a quarter of the limit.
-void WindowReducer::give_up_old() {
+void WindowReducer::drop_oldest() {
   if (bytes_ <= limits_.most_bytes) return;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> by_use;
   for (const auto& [structure, c] : classes_) by_use.emplace_back(c.last_used, structure);
@@ -137,7 +137,7 @@ WindowReducer::Plan WindowReducer::plan(const trace::Place& place, std::span<con
     const std::uint64_t structure = structure_of(place, segment);
     plan.representatives.push_back(find(class_of(structure), structure, segment, plan));
   }
-  give_up_old();
+  drop_oldest();
   if (std::all_of(plan.representatives.begin(), plan.representatives.end(), [](auto r) { return r == in_full; }))
     plan.representatives.clear();
   else

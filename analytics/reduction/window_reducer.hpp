@@ -20,14 +20,14 @@ namespace effort::reduction {
 ///
 /// A segment that may become a representative is stored in full.  It is stored a second time, as a representative, once
 /// two more segments resemble it (with iter_k: one).  Representatives are used while at least half of a class's
-/// segments resemble earlier ones.  So a program whose steps differ pays nothing.  Segments of fewer than
-/// `least_events` are stored in full: the coder needs hardly more for all of their stamps than for the begin.
+/// segments resemble earlier ones.  A program whose steps differ therefore pays nothing.  Segments of fewer than
+/// `least_events` are stored in full, because coding all their stamps takes hardly more bytes than coding the begin.
 ///
 /// Memory and time are bounded.  A class that has kept `most_kept` segments starts anew.  If fewer segments than that
-/// have found a representative meanwhile, it rests first: for most_kept segments, the next time for twice as many, up
-/// to 64 times.  Beyond `most_bytes`, the classes are given up that were not used for the longest time.  So times that
-/// never repeat take little time, and a program whose behaviour drifts gets new representatives.  Threads: one at a
-/// time.
+/// have found a representative in the meantime, the class first pauses: for most_kept segments, the next time for twice
+/// as many, up to 64 times as many.  Beyond `most_bytes`, the least recently used classes are dropped.  Times that
+/// never repeat therefore cost little, and a program whose behaviour drifts gets new representatives.  Threads: one at
+/// a time.
 class WindowReducer {
  public:
   struct Limits {
@@ -72,13 +72,13 @@ class WindowReducer {
     std::size_t segments = 0, matches = 0, bytes = 0;
     std::uint64_t last_used = 0;
     std::uint64_t rest = 0;  ///< segments that will not be compared
-    int vain = 0;            ///< generations in a row with too few matches
+    int vain = 0;            ///< consecutive generations with too few matches
   };
 
   Class& class_of(std::uint64_t structure);
   std::int64_t find(Class& in, std::uint64_t structure, std::span<const trace::Event> segment, Plan& plan);
   void start_anew(Class& of);
-  void give_up_old();
+  void drop_oldest();
 
   Method method_;
   Limits limits_;

@@ -28,7 +28,7 @@ Rebalancer parse_rebalancer(std::string_view text) {
     return {Kind::blocks, amount};
   throw std::invalid_argument(
       "'" + std::string(text) +
-      "' is no rebalancer, use ideal, bounded:SHARE (up to 1), noisy:DEVIATION (below 1) or blocks:N (1 to 4096)");
+      "' is not a rebalancer, use ideal, bounded:SHARE (up to 1), noisy:DEVIATION (below 1) or blocks:N (1 to 4096)");
 }
 
 Recording::Recording(std::vector<double> load, int ranks, std::int64_t steps, std::span<const std::int64_t> copies)

@@ -27,7 +27,7 @@ std::vector<double> repaired(const Cube& cube) {
     throw std::invalid_argument(
         "the negative loads of the recording sum up to " + std::to_string(negative) + " s (the others to " +
         std::to_string(positive) +
-        " s), repair the recording: only small negative values from lossy compression are taken for 0");
+        " s), repair the recording: only small negative values, from lossy compression, count as 0");
   return values;
 }
 

@@ -51,7 +51,7 @@ double student_quantile(double confidence, double degrees) {
   const double normal = normal_quantile(confidence);  // checks the confidence
   if (!(degrees > 0)) throw std::invalid_argument("degrees of freedom are " + number_text(degrees) + ": not above 0");
   if (degrees > 1e6) return normal;
-  // The normal quantile is below the root; bisection needs no derivative and cannot run away.
+  // The normal quantile is below the root.  Bisection needs no derivative and cannot diverge.
   double low = normal, high = 2 * normal + 1;
   while (both_tails(high, degrees) > 1 - confidence && high < 1e150) high *= high > 1e3 ? 100 : 2;
   for (int i = 0; i < 200 && high - low > 1e-13 * high; ++i) {
@@ -63,7 +63,7 @@ double student_quantile(double confidence, double degrees) {
 
 double Estimate::half_width(double confidence) const {
   if (variance < 0) return -1;
-  if (variance <= 1e-24 * total * total) return 0;  // nothing but rounding
+  if (variance <= 1e-24 * total * total) return 0;  // only rounding errors
   const double degrees = scatter > 0 ? variance * variance / scatter : 1e9;
   return student_quantile(confidence, degrees) * std::sqrt(variance);
 }
@@ -80,7 +80,7 @@ Draw::Draw(std::vector<std::int64_t> population, std::vector<Unit> units) : unit
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const Unit& unit = units_[i];
     if (unit.stratum < 0 || static_cast<std::size_t>(unit.stratum) >= all.size())
-      throw std::invalid_argument("a sampled rank is of stratum " + std::to_string(unit.stratum) + ", there are " +
+      throw std::invalid_argument("a sampled rank has stratum " + std::to_string(unit.stratum) + ", but there are " +
                                   std::to_string(all.size()));
     if (!(unit.probability > 0 && unit.probability <= 1))
       throw std::invalid_argument("a sampled rank was drawn with probability " + number_text(unit.probability) +

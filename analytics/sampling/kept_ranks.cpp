@@ -26,7 +26,7 @@ std::vector<std::int32_t> outliers(const WindowFacts& w) {
     members[static_cast<std::size_t>(w.stratum[r])].push_back(static_cast<std::int32_t>(r));
   std::vector<double> values;
   for (const auto& ranks : members) {
-    if (ranks.size() < 5) continue;  // too few to say what is usual
+    if (ranks.size() < 5) continue;  // too few to determine what is usual
     values.clear();
     for (const std::int32_t r : ranks) values.push_back(w.load[static_cast<std::size_t>(r)]);
     const double middle = median(values);
@@ -79,7 +79,7 @@ std::vector<std::pair<Reason, std::int32_t>> certainties(const WindowFacts& w) {
   return out;
 }
 
-/// Makes the ranks that are kept anyway a part of their own, if fewer ranks are then kept in all.
+/// Makes the ranks that are kept anyway a separate part, if fewer ranks are then kept in all.
 PlannedSample cheapest(const WindowFacts& w, std::span<const Target> targets, std::span<const Group> groups,
                        std::int64_t affordable) {
   PlannedSample without = plan_sample(targets, w.stratum, w.strata, groups);
@@ -123,7 +123,7 @@ KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int
   return out;
 }
 
-bool KeptRanks::is_odd() const {
+bool KeptRanks::concerns_all_ranks() const {
   constexpr int of_the_window = reason_rebalance | reason_jump;
   return std::any_of(ranks.begin(), ranks.end(), [](const Rank& r) { return (r.reasons & of_the_window) != 0; });
 }

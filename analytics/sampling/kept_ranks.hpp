@@ -1,4 +1,4 @@
-// Which ranks of a window are worth keeping in detail, once the window's loads and strata are known.
+// Chooses the ranks of a window that are worth keeping in detail, once the window's loads and strata are known.
 #pragma once
 
 #include "analytics/sampling/planned_sample.hpp"
@@ -22,7 +22,7 @@ enum Reason : std::uint16_t {
 };
 
 /// Whether a rank was kept only because it stands for others.  The events of such a rank may be reduced to those of
-/// similar steps; of the others, one wants to see what really happened.
+/// similar steps.  The events of the others should show what really happened.
 constexpr bool stands_for_others(std::uint16_t reasons) {
   return reasons != 0 && (reasons & ~(reason_sample | reason_medoid)) == 0;
 }
@@ -62,15 +62,15 @@ struct KeptRanks {
   Reached reached;              ///< accuracy of the first target's mean
 
   /// Whether something happened in the window that concerns all ranks: a rebalance or a jump.
-  bool is_odd() const;
+  bool concerns_all_ranks() const;
 };
 
 /// Draws the sample that estimates the targets' means (plan_sample), and adds ranks that are of interest in
-/// themselves.  Of those, without groups, the critical rank and outliers are a part of their own that is taken whole if
-/// that saves ranks: a single rank of huge load makes the others look alike, and a sample that may miss it is not
-/// normal.  If not all ranks are affordable, pinned ones come first, then the sample, then the others in the order of
-/// Reason.  A sample that does not fit is drawn smaller, and the error reached says so.  Depends on its arguments
-/// alone, so every node gets the same.
+/// themselves.  Without groups, the critical rank and the outliers form a separate part that is taken whole, if that
+/// saves ranks.  A single rank of huge load would make the others look alike, and estimates from a sample that may miss
+/// it are not normally distributed.  If not all ranks are affordable, pinned ones come first, then the sample, then the
+/// others in the order of Reason.  A sample that does not fit is drawn smaller, and the error reached says so.  Depends
+/// on its arguments alone, so every node gets the same.
 /// @param targets     at least one, [n] values each
 /// @param affordable  the most ranks to keep, at least 0
 /// Time O(n); memory O(n).

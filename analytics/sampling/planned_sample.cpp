@@ -103,7 +103,7 @@ PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> str
       ++s.population[static_cast<std::size_t>(s.part[r])];
     }
   }
-  // Even if the load alone needs just one: other estimates from the sample need an interval too.
+  // Even if the load alone needs just one, because other estimates from the sample also need an interval.
   for (std::size_t h = 0; h < s.size.size(); ++h)
     s.size[h] = std::max(s.size[h], std::min(least_of_part, s.population[h]));
   return s;
@@ -195,14 +195,14 @@ std::vector<std::int32_t> draw(const PlannedSample& s, std::size_t n, std::uint6
   return draw_by_stratum(s.part.empty() ? one : s.part, s.size, {}, seed, window);
 }
 
-double probability_by_itself(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
-                             std::int64_t affordable) {
+double independent_probability(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
+                               std::int64_t affordable) {
   PlannedSample sample = plan_sample(targets, std::vector<std::int32_t>(n), 1, groups);
   shrink(sample, affordable);
   return static_cast<double>(sample.total()) / static_cast<double>(n);
 }
 
-bool drawn_by_itself(std::int32_t rank, double probability, std::uint64_t window) {
+bool is_drawn_independently(std::int32_t rank, double probability, std::uint64_t window) {
   if (probability <= 0 || probability >= 1) return probability >= 1;
   const std::uint64_t random = keyed_random(seed, window, static_cast<std::uint64_t>(rank));
   return static_cast<double>(random >> 11) * 0x1p-53 < probability;

@@ -1,4 +1,4 @@
-// How many ranks are drawn from which parts of a run, and the draw.
+// How many ranks are drawn from each part of a run, and the draw itself.
 #pragma once
 
 #include "analytics/sampling/sample_size.hpp"
@@ -16,7 +16,7 @@ struct Target {
   Accuracy accuracy;
 };
 
-/// Ranks that are sampled by a rule of their own (Gamblin 2009, figure 4.5).
+/// Ranks with a sampling rule of their own (Gamblin 2009, figure 4.5).
 struct Group {
   std::string name;
   std::vector<std::int32_t> members;  ///< ascending; no rank is in two groups.  Others than 0..n-1 are ignored
@@ -50,7 +50,7 @@ PlannedSample plan_sample(std::span<const Target> targets, std::span<const std::
                           std::span<const Group> groups, std::span<const std::int32_t> whole = {});
 
 /// Makes the sample smaller until it has at most `affordable` ranks: every part in proportion, but none below two; if
-/// even that is too much, nothing is drawn, because some of the parts alone say nothing about the mean.
+/// even that is too many, nothing is drawn, because a few of the parts say nothing about the mean.
 void shrink(PlannedSample& sample, std::int64_t affordable);
 
 /// The ranks of one window's draw, ascending.  Depends on its arguments alone, so every node draws the same.
@@ -61,17 +61,17 @@ std::vector<std::int32_t> draw(const PlannedSample& sample, std::size_t n, std::
 /// @param affordable  the most ranks
 /// @throws std::invalid_argument as plan_samples()
 /// Time O(n targets).
-double probability_by_itself(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
-                             std::int64_t affordable);
+double independent_probability(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
+                               std::int64_t affordable);
 
 /// Whether a rank is drawn in a window in which every rank is drawn with this probability, independently (AMPL's global
 /// update, Gamblin 2009, section 4.3.2).  Needs no information about other ranks.
-bool drawn_by_itself(std::int32_t rank, double probability, std::uint64_t window);
+bool is_drawn_independently(std::int32_t rank, double probability, std::uint64_t window);
 
 /// Accuracy of a mean that is estimated from a sample.
 struct Reached {
-  double error = -1;       ///< relative, at the confidence asked for; -1: the sample says nothing
-  double confidence = -1;  ///< at the error asked for
+  double error = -1;       ///< relative, at the requested confidence; -1: the sample says nothing
+  double confidence = -1;  ///< at the requested error
 };
 /// From all ranks' values: Cochran 1977, equation 5.7.  Time O(n).
 Reached reached(const PlannedSample& sample, const Target& target);

@@ -15,7 +15,7 @@
 
 namespace effort::trace {
 
-/// Sequences stay coded until a chunk needs one, so memory is that of the pieces.
+/// Sequences stay coded until a chunk needs them, so the memory is that of the pieces.
 struct Decoder::State {
   std::unordered_map<std::uint32_t, Symbol> symbols;
   std::unordered_map<std::uint64_t, Piece> pieces;
@@ -103,7 +103,7 @@ struct Decoder::State {
       const std::size_t length = (s + 1 < begins.size() ? begins[s + 1] : events) - begins[s];
       const std::size_t part = static_cast<std::uint64_t>(chunk.representatives[s]) - piece.first;
       if (piece.parts[part].length != length)
-        throw TraceError("a representative has another number of events than its segment, skip the chunk");
+        throw TraceError("a representative and its segment differ in the number of events, skip the chunk");
       Times& times = used[piece.first];
       if (used.size() > most_pieces_of_chunk) throw TraceError("a chunk needs too many representatives, skip it");
       if (!times) times = times_of(piece);
@@ -157,7 +157,7 @@ Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 void Decoder::add(std::span<const std::byte> dictionary) {
   Piece piece = read_piece(dictionary);
   if (state_->pieces.contains(piece.number))
-    throw TraceError("a piece of the dictionary came twice (sequence " + std::to_string(piece.number) + "), skip it");
+    throw TraceError("a piece of the dictionary occurs twice (sequence " + std::to_string(piece.number) + "), skip it");
   for (std::size_t i = 0; i < piece.new_symbols.size(); ++i)
     state_->symbols.emplace(piece.range.known + static_cast<std::uint32_t>(i), piece.new_symbols[i]);
   piece.new_symbols = {};
@@ -188,7 +188,7 @@ void Decoder::add_representatives(std::span<const std::byte> representatives) {
   const bool meets_next = next != all.end() && next->first < piece.first + piece.parts.size();
   const bool meets_last =
       next != all.begin() && std::prev(next)->first + std::prev(next)->second.parts.size() > piece.first;
-  if (meets_next || meets_last) throw TraceError("a piece of representatives came twice, skip it");
+  if (meets_next || meets_last) throw TraceError("a piece of representatives occurs twice, skip it");
   const std::uint64_t first = piece.first;
   all.emplace(first, std::move(piece));
 }
@@ -200,7 +200,7 @@ Rebuilt Decoder::decode_reduced(const Place& place, std::span<const std::byte> b
   const std::size_t n = sequence.symbols.size();
   const std::vector<std::size_t> begins = segment_begins(sequence.symbols, symbol);
   if (begins.size() != chunk.representatives.size() || n > most_reduced_events)
-    throw TraceError("a chunk has another number of segments than its sequence, skip it");
+    throw TraceError("a chunk and its sequence differ in the number of segments, skip it");
   const State::Offsets offsets = state_->offsets_of(chunk, begins, n);
   const std::vector<std::int64_t> stamps = decode_times(stamp_symbols(sequence.symbols, begins, chunk.representatives),
                                                         state_->piece(chunk.sequence).bound, chunk.body);
@@ -214,7 +214,7 @@ Rebuilt Decoder::decode_reduced(const Place& place, std::span<const std::byte> b
   out.error90_ns = chunk.error90_ns;
   const std::vector<RegionTime> regions = region_times(sequence.symbols, symbol, times, stamps.back());
   if (regions.size() != chunk.corrections.size())
-    throw TraceError("a chunk has another number of regions than its sequence, skip it");
+    throw TraceError("a chunk and its sequence differ in the number of regions, skip it");
   for (std::size_t r = 0; r < regions.size(); ++r) {
     std::int64_t ns = 0;
     if (__builtin_mul_overflow(chunk.corrections[r], correction_unit(regions[r].ns), &ns) || ns > 2 * most_time ||

@@ -110,7 +110,8 @@ void check(const Place& place, std::span<const Event> events) {
     throw std::invalid_argument("a chunk has " + std::to_string(events.size()) + " events (at most " +
                                 std::to_string(most_events) + " fit), split it");
   }
-  if (place.rank < 0 || place.thread < 0) throw std::invalid_argument("a chunk has no rank, number ranks from 0");
+  if (place.rank < 0 || place.thread < 0)
+    throw std::invalid_argument("the rank or thread of a chunk is negative, number both from 0");
 }
 
 /// Time stamps from the chunk's start on, none before its predecessor.

@@ -6,7 +6,7 @@
 
 namespace effort::trace {
 
-/// What an event is.  The values are those of the file format and never change.
+/// The kind of an event.  The values are those of the file format and never change.
 enum class Kind : std::uint8_t {
   enter = 0,              ///< a region or MPI call begins: id
   leave = 1,              ///< it ends: id
@@ -67,7 +67,7 @@ struct TimeBound {
   friend bool operator==(const TimeBound&, const TimeBound&) = default;
 };
 
-/// Where and when the events of a chunk happened.  A trace file stores it beside the chunk.
+/// The place and time of a chunk's events.  A trace file stores it beside the chunk.
 struct Place {
   std::int32_t rank = 0;        ///< in MPI_COMM_WORLD
   std::int32_t thread = 0;      ///< of the rank, 0 is the one that called init

@@ -55,7 +55,7 @@ std::vector<std::byte> write_piece(const Piece& piece) {
 Piece read_piece(std::span<const std::byte> bytes) {
   try {
     codec::ByteReader in(bytes);
-    if (in.byte() != version) fail("another version");
+    if (in.byte() != version) fail("it has another version");
     Piece piece;
     piece.bound.relative_ppm = static_cast<std::uint32_t>(number(in, 500'000, "the bound is too large"));
     piece.bound.absolute_ns = static_cast<std::uint32_t>(number(in, 1u << 30, "the bound is too large"));

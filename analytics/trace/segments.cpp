@@ -72,7 +72,7 @@ RepresentativePiece read_representatives(std::span<const std::byte> bytes) {
   constexpr const char* what = "a piece of representatives";
   try {
     codec::ByteReader in(bytes);
-    if (in.byte() != version) fail(what, "another version");
+    if (in.byte() != version) fail(what, "it has another version");
     RepresentativePiece piece;
     piece.first = number(in, most_number, what);
     piece.sequence = number(in, std::uint64_t{1} << 62, what);

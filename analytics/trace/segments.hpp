@@ -19,7 +19,7 @@ using SymbolOf = std::function<const Symbol&(std::uint32_t)>;
 /// Pieces of representatives that a chunk may need: the cost of decoding it is bounded.
 inline constexpr std::size_t most_pieces_of_chunk = 64;
 
-/// Where the segments of a sequence begin: at its first event and at each `step`.
+/// The positions at which the segments of a sequence begin: its first event and each `step`.
 std::vector<std::size_t> segment_begins(std::span<const std::uint32_t> symbols, const SymbolOf& symbol);
 
 /// Representatives that a chunk needed for the first time.

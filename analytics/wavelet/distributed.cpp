@@ -13,7 +13,7 @@ namespace {
 /// Reach of the filters beyond a node's rows, in rows (for the inverse: in row pairs).
 constexpr std::size_t filter_reach = 4;
 
-/// The number of rows that every node knows around its own, while neighbours forward rows.
+/// The number of rows around its own that every node knows, while neighbours forward rows.
 class Knowledge {
  public:
   Knowledge(const RowDistribution& distribution, int level) : distribution_(distribution), level_(level) {
@@ -127,7 +127,7 @@ const double* Halo::row(std::size_t i) const {
   const std::size_t before = width_ ? before_.size() / width_ : 0, behind = width_ ? behind_.size() / width_ : 0;
   if (i < own_.first && own_.first - i <= before) return before_.data() + (before - (own_.first - i)) * width_;
   if (i >= own_.last && i - own_.last < behind) return behind_.data() + (i - own_.last) * width_;
-  throw std::logic_error("row " + std::to_string(i) + " is not around the node's rows");
+  throw std::logic_error("row " + std::to_string(i) + " is not next to the node's rows");
 }
 
 std::size_t high_rows(const RowDistribution& distribution, int node, int level) {

@@ -36,6 +36,7 @@ struct Layout {
   }
 };
 
-inline constexpr const char* layout_error = "the nodes' ranks do not make up the run, list every rank on one node";
+inline constexpr const char* layout_error =
+    "the nodes' ranks are not those of the run, list every rank on exactly one node";
 
 }  // namespace effort::window

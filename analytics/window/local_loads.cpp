@@ -21,7 +21,8 @@ std::string input_error(const Input& input) {
            std::to_string(input.last_step) + "), pass first <= last";
   for (std::size_t i = 0; i < input.ranks.size(); ++i)
     if (input.ranks[i] < 0 || input.ranks[i] >= input.n_ranks || (i > 0 && input.ranks[i] <= input.ranks[i - 1]))
-      return "rank " + std::to_string(input.ranks[i]) + " is out of range or order, list a node's ranks ascending";
+      return "rank " + std::to_string(input.ranks[i]) +
+             " is out of range or not in ascending order, list a node's ranks ascending";
   const std::size_t n = input.ranks.size() * static_cast<std::size_t>(n_steps(input));
   const auto regions = static_cast<std::size_t>(input.n_regions), units = static_cast<std::size_t>(input.n_units);
   if (input.region_load.size() != n * regions)

@@ -68,7 +68,8 @@ std::string steps_error(const Steps& s) {
   if (s.n_ranks < 1) return "a run of " + std::to_string(s.n_ranks) + " ranks, pass at least one";
   for (std::size_t i = 0; i < s.ranks.size(); ++i)
     if (s.ranks[i] < 0 || s.ranks[i] >= s.n_ranks || (i > 0 && s.ranks[i] <= s.ranks[i - 1]))
-      return "rank " + std::to_string(s.ranks[i]) + " is out of range or order, list a node's ranks ascending";
+      return "rank " + std::to_string(s.ranks[i]) +
+             " is out of range or not in ascending order, list a node's ranks ascending";
   const std::size_t want = s.ranks.size() * static_cast<std::size_t>(s.last_step - s.first_step + 1);
   if (s.load.size() != want)
     return "the loads are " + std::to_string(s.load.size()) + " values (expected " + std::to_string(want) +
@@ -254,7 +255,7 @@ Watch::TrialStep Watch::evaluate(const balance::Trial& trial, std::span<const do
   TrialStep tried{step, trial.predictor, trial.age, 0.0, 0};
   const ExactSum scale(largest_load_ * layout_.n_ranks * largest_weight);
   for (std::size_t i = 0; i < layout_.ranks.size(); ++i) {
-    // The division would have given work to a rank that was idle: it is taken to have the mean load.
+    // The division would have given work to an idle rank.  Assume the mean load for it.
     const double value = trial.weight[i] < largest_weight ? load[i] * trial.weight[i] : load.back();
     tried.largest = std::max(tried.largest, value);
     tried.sum += scale.rounded(value);

@@ -118,21 +118,22 @@ double reading(int windows) {
   stream.adopt(0);
   engine::MessageReader reader(ring,
                                {[](std::uint64_t t) { return measure::ns_of(t); }, [](std::uint32_t) { return 0; }});
-  using recording::What;
+  using recording::RecordKind;
   std::vector<double> times;
   std::uint64_t now = 1000;
   for (std::int64_t step = 0; step < std::int64_t{steps} * windows; ++step) {
-    const auto call = [&](std::uint32_t region, What what, std::uint32_t i) {
-      stream.boundary(What::enter, region, ++now);
+    const auto call = [&](std::uint32_t region, RecordKind what, std::uint32_t i) {
+      stream.boundary(RecordKind::enter, region, ++now);
       stream.message(recording::message(what, 0, static_cast<std::int32_t>(i)), 8, i | std::uint64_t{i} << 32);
-      stream.boundary(What::leave, region, ++now);
+      stream.boundary(RecordKind::leave, region, ++now);
     };
-    for (std::uint32_t i = 0; i < 26; ++i) call(1, What::receive_start, i);
-    for (std::uint32_t i = 26; i < 52; ++i) call(2, What::send_start, i);
-    stream.boundary(What::enter, 3, ++now);
-    stream.boundary(What::leave, 3, now += 1000);
+    for (std::uint32_t i = 0; i < 26; ++i) call(1, RecordKind::receive_start, i);
+    for (std::uint32_t i = 26; i < 52; ++i) call(2, RecordKind::send_start, i);
+    stream.boundary(RecordKind::enter, 3, ++now);
+    stream.boundary(RecordKind::leave, 3, now += 1000);
     for (std::uint32_t i = 0; i < 52; ++i)
-      stream.message(recording::message(i < 26 ? What::receive_done : What::send_done, 0, static_cast<std::int32_t>(i)),
+      stream.message(recording::message(i < 26 ? RecordKind::receive_done : RecordKind::send_done, 0,
+                                        static_cast<std::int32_t>(i)),
                      8, i | std::uint64_t{i} << 32);
     stream.step(step + 1, ++now);
     ring.end_step(step, now);

@@ -67,10 +67,10 @@ sampling::DrawnSample subset(std::span<const double> before, const Strata& strat
 
 sampling::DrawnSample global(std::span<const double> before, const sampling::Accuracy& accuracy, std::int64_t stream) {
   const auto n = static_cast<std::int32_t>(before.size());
-  const double each = sampling::probability_by_itself({{{before, accuracy}}}, before.size(), {}, n);
+  const double each = sampling::independent_probability({{{before, accuracy}}}, before.size(), {}, n);
   sampling::DrawnSample out{{{}, {n}, {0}}, {}};
   for (std::int32_t r = 0; r < n; ++r)
-    if (sampling::drawn_by_itself(r, each, static_cast<std::uint64_t>(stream))) out.ranks.push_back(r);
+    if (sampling::is_drawn_independently(r, each, static_cast<std::uint64_t>(stream))) out.ranks.push_back(r);
   out.plan.size[0] = static_cast<std::int64_t>(out.ranks.size());
   return out;
 }

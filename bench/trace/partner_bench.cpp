@@ -14,7 +14,7 @@
 #include <vector>
 
 using namespace effort;
-using recording::What;
+using recording::RecordKind;
 
 namespace {
 
@@ -23,22 +23,23 @@ constexpr std::size_t blocks = 1024;
 
 std::uint64_t now = 1000;
 
-void call(recording::Stream& s, std::uint32_t region, What what, int peer, std::uint64_t request) {
-  s.boundary(What::enter, region, now += 100);
+void call(recording::Stream& s, std::uint32_t region, RecordKind what, int peer, std::uint64_t request) {
+  s.boundary(RecordKind::enter, region, now += 100);
   s.message(recording::message(what, 1, peer), 8, 3 | request << 32);
-  s.boundary(What::leave, region, now += 100);
+  s.boundary(RecordKind::leave, region, now += 100);
 }
 
 std::size_t step(recording::Stream& s, recording::Memory& m, std::int64_t number) {
-  for (std::uint64_t i = 0; i < neighbours; ++i) call(s, 1, What::receive_start, static_cast<int>(i), i);
-  for (std::uint64_t i = 0; i < neighbours; ++i) call(s, 2, What::send_start, static_cast<int>(i), neighbours + i);
-  s.boundary(What::enter, 3, now += 100);
-  s.boundary(What::leave, 3, now += 100);
+  for (std::uint64_t i = 0; i < neighbours; ++i) call(s, 1, RecordKind::receive_start, static_cast<int>(i), i);
   for (std::uint64_t i = 0; i < neighbours; ++i)
-    s.message(recording::message(What::receive_done, 1, static_cast<int>(i)), 8, 3 | i << 32);
+    call(s, 2, RecordKind::send_start, static_cast<int>(i), neighbours + i);
+  s.boundary(RecordKind::enter, 3, now += 100);
+  s.boundary(RecordKind::leave, 3, now += 100);
   for (std::uint64_t i = 0; i < neighbours; ++i)
-    s.message(recording::message(What::send_done, 0, -1), 0, (neighbours + i) << 32);
-  call(s, 4, What::collective, -1, 0);
+    s.message(recording::message(RecordKind::receive_done, 1, static_cast<int>(i)), 8, 3 | i << 32);
+  for (std::uint64_t i = 0; i < neighbours; ++i)
+    s.message(recording::message(RecordKind::send_done, 0, -1), 0, (neighbours + i) << 32);
+  call(s, 4, RecordKind::collective, -1, 0);
   s.step(number + 1, now += 100);
   m.end_step(number, now);
   return 2 * neighbours * 3 + 2 + 2 * neighbours + 3 + 1;

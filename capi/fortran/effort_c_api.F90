@@ -1,5 +1,5 @@
-! The C API as Fortran calls it, and how statuses and strings pass between the two languages.  For the other modules
-! only: programs use the module effort.
+! Interfaces of the C API, and helpers that convert statuses and strings.  Only for the other modules: programs use the
+! module effort.
 module effort_c_api
   use, intrinsic :: iso_c_binding
   use effort_types, only: effort_hint
@@ -117,18 +117,18 @@ module effort_c_api
   end interface
 contains
 
-  subroutine give(status, ierr)
+  subroutine set_ierr(status, ierr)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: ierr
     if (present(ierr)) ierr = int(status)
   end subroutine
 
-  !> Reports an error found in this module and not in the C API, with its message for effort_last_error.
+  !> Reports an error that the Fortran modules found themselves, and keeps its message for effort_last_error.
   subroutine refuse(status, message, ierr)
     integer(c_int), intent(in) :: status
     character(*), intent(in) :: message
     integer, intent(out), optional :: ierr
-    call give(c_fail(status, message//c_null_char), ierr)
+    call set_ierr(c_fail(status, message//c_null_char), ierr)
   end subroutine
 
   !> `text` without trailing blanks, as a C string.

@@ -9,7 +9,7 @@ module effort_calls
   implicit none
   private
 
-  !> A configuration.  Make it with effort_config_new, pass it to effort_init, and free it.
+  !> A configuration: create it with effort_config_new, pass it to effort_init, and free it.
   type, public :: effort_config
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -23,7 +23,7 @@ module effort_calls
   public :: effort_on_sampling, effort_sampled
   public :: effort_status_string, effort_last_error, effort_version, effort_string
 
-  !> Without argument for one process, or for the ranks of a communicator: integer (use mpi, mpif.h) or type(MPI_Comm).
+  !> Without a communicator: one process.  With one, integer (use mpi, mpif.h) or type(MPI_Comm): its ranks.
   interface effort_init
     module procedure init_integer
 #ifdef EFFORT_HAVE_MPI
@@ -42,18 +42,18 @@ module effort_calls
 
 contains
 
-  !> Without `comm`: one process.  With it: collective over its ranks (use mpi, mpif.h).
+  !> Without `comm`: one process.  With it (use mpi, mpif.h): collective over its ranks.
   subroutine init_integer(comm, config, ierr)
     integer, intent(in), optional :: comm
     type(effort_config), intent(in), optional :: config
     integer, intent(out), optional :: ierr
     if (.not. present(comm)) then
-      call give(c_init(handle_of(config)), ierr)
+      call set_ierr(c_init(handle_of(config)), ierr)
     else
 #ifdef EFFORT_HAVE_MPI
-      call give(c_init_mpi(int(comm, c_int), handle_of(config)), ierr)
+      call set_ierr(c_init_mpi(int(comm, c_int), handle_of(config)), ierr)
 #else
-      call refuse(EFFORT_ERR_UNSUPPORTED, 'effort_init: this build of the Fortran module is without MPI: leave the '// &
+      call refuse(EFFORT_ERR_UNSUPPORTED, 'effort_init: the Fortran module was built without MPI: leave the '// &
                   'communicator out, or build with EFFORT_ENABLE_MPI', ierr)
 #endif
     end if
@@ -64,7 +64,7 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(effort_config), intent(in), optional :: config
     integer, intent(out), optional :: ierr
-    call give(c_init_mpi(int(comm%MPI_VAL, c_int), handle_of(config)), ierr)
+    call set_ierr(c_init_mpi(int(comm%MPI_VAL, c_int), handle_of(config)), ierr)
   end subroutine
 #endif
 
@@ -77,26 +77,26 @@ contains
 
   subroutine effort_finalize(ierr)
     integer, intent(out), optional :: ierr
-    call give(c_finalize(), ierr)
+    call set_ierr(c_finalize(), ierr)
   end subroutine
 
   subroutine effort_config_new(config, ierr)
     type(effort_config), intent(out) :: config
     integer, intent(out), optional :: ierr
-    call give(c_config_new(config%handle), ierr)
+    call set_ierr(c_config_new(config%handle), ierr)
   end subroutine
 
   subroutine effort_config_set(config, key, value, ierr)
     type(effort_config), intent(in) :: config
     character(*), intent(in) :: key, value
     integer, intent(out), optional :: ierr
-    call give(c_config_set(config%handle, c_text(key), c_text(value)), ierr)
+    call set_ierr(c_config_set(config%handle, c_text(key), c_text(value)), ierr)
   end subroutine
 
   subroutine effort_config_free(config, ierr)
     type(effort_config), intent(inout) :: config
     integer, intent(out), optional :: ierr
-    call give(c_config_free(config%handle), ierr)
+    call set_ierr(c_config_free(config%handle), ierr)
     config%handle = c_null_ptr
   end subroutine
 
@@ -105,7 +105,7 @@ contains
     type(effort_kind), intent(in) :: kind
     integer(effort_region_id), intent(out) :: id
     integer, intent(out), optional :: ierr
-    call give(c_region(c_text(name), kind%value, id), ierr)
+    call set_ierr(c_region(c_text(name), kind%value, id), ierr)
   end subroutine
 
   subroutine begin_id(id, ierr)
@@ -116,8 +116,9 @@ contains
     if (present(ierr)) ierr = int(status)
   end subroutine
 
-  !> By name: a look-up each time (some 50 ns more than by id).  Without `kind`, a known region keeps its own and a
-  !> new one is EFFORT_COMPUTE; with it, a region of another kind is begun all the same and the conflict reported.
+  !> By name: costs a look-up each time, some 50 ns more than by id.  Without `kind`, a known region keeps its kind and
+  !> a new one is EFFORT_COMPUTE.  If the region is known with another kind than `kind`, it is begun all the same, and
+  !> the conflict is reported.
   subroutine begin_name(name, kind, ierr)
     character(*), intent(in) :: name
     type(effort_kind), intent(in), optional :: kind
@@ -132,7 +133,7 @@ contains
     end if
     begun = EFFORT_OK
     if (id > 0) begun = c_begin(id)
-    call give(merge(registered, begun, registered /= EFFORT_OK), ierr)
+    call set_ierr(merge(registered, begun, registered /= EFFORT_OK), ierr)
   end subroutine
 
   subroutine end_id(id, ierr)
@@ -150,48 +151,48 @@ contains
     integer(c_int) :: status
     status = c_region_find(c_text(name), id)
     if (id > 0) status = c_end(id)
-    call give(status, ierr)
+    call set_ierr(status, ierr)
   end subroutine
 
   subroutine effort_add(id, seconds, ierr)
     integer(effort_region_id), intent(in) :: id
     real(c_double), intent(in) :: seconds
     integer, intent(out), optional :: ierr
-    call give(c_add(id, seconds), ierr)
+    call set_ierr(c_add(id, seconds), ierr)
   end subroutine
 
   subroutine effort_phase(name, ierr)
     character(*), intent(in) :: name
     integer, intent(out), optional :: ierr
-    call give(c_phase(c_text(name)), ierr)
+    call set_ierr(c_phase(c_text(name)), ierr)
   end subroutine
 
   subroutine effort_work_unit(name, id, ierr)
     character(*), intent(in) :: name
     integer(effort_work_id), intent(out) :: id
     integer, intent(out), optional :: ierr
-    call give(c_work_unit(c_text(name), id), ierr)
+    call set_ierr(c_work_unit(c_text(name), id), ierr)
   end subroutine
 
   subroutine effort_work(id, amount, ierr)
     integer(effort_work_id), intent(in) :: id
     real(c_double), intent(in) :: amount
     integer, intent(out), optional :: ierr
-    call give(c_work(id, amount), ierr)
+    call set_ierr(c_work(id, amount), ierr)
   end subroutine
 
   subroutine effort_metric_define(name, unit, id, ierr)
     character(*), intent(in) :: name, unit
     integer(effort_metric_id), intent(out) :: id
     integer, intent(out), optional :: ierr
-    call give(c_metric_define(c_text(name), c_text(unit), id), ierr)
+    call set_ierr(c_metric_define(c_text(name), c_text(unit), id), ierr)
   end subroutine
 
   subroutine effort_metric(id, value, ierr)
     integer(effort_metric_id), intent(in) :: id
     real(c_double), intent(in) :: value
     integer, intent(out), optional :: ierr
-    call give(c_metric(id, value), ierr)
+    call set_ierr(c_metric(id, value), ierr)
   end subroutine
 
   subroutine effort_progress_step(ierr)
@@ -209,7 +210,7 @@ contains
     type(c_ptr) :: u
     u = c_null_ptr
     if (present(user)) u = user
-    call give(c_on_rebalance(c_funloc(fn), u), ierr)
+    call set_ierr(c_on_rebalance(c_funloc(fn), u), ierr)
   end subroutine
 
   !> Before the first progress step.  `user` as in effort_on_rebalance.
@@ -220,7 +221,7 @@ contains
     type(c_ptr) :: u
     u = c_null_ptr
     if (present(user)) u = user
-    call give(c_on_sampling(c_funloc(fn), u), ierr)
+    call set_ierr(c_on_sampling(c_funloc(fn), u), ierr)
   end subroutine
 
   !> Whether this rank is in the sample of the current step.
@@ -230,18 +231,18 @@ contains
 
   subroutine effort_rebalance_begin(ierr)
     integer, intent(out), optional :: ierr
-    call give(c_rebalance_begin(), ierr)
+    call set_ierr(c_rebalance_begin(), ierr)
   end subroutine
 
   subroutine effort_rebalance_end(ierr)
     integer, intent(out), optional :: ierr
-    call give(c_rebalance_end(), ierr)
+    call set_ierr(c_rebalance_end(), ierr)
   end subroutine
 
   subroutine effort_hint_latest(hint, ierr)
     type(effort_hint), intent(inout) :: hint
     integer, intent(out), optional :: ierr
-    call give(c_hint_copy(hint, c_sizeof(hint)), ierr)
+    call set_ierr(c_hint_copy(hint, c_sizeof(hint)), ierr)
   end subroutine
 
   !> Without `path`: a new file in SNAPSHOT_DIR.
@@ -251,9 +252,9 @@ contains
     character(kind=c_char, len=:), allocatable, target :: text
     if (present(path)) then
       text = c_text(path)
-      call give(c_snapshot(c_loc(text)), ierr)
+      call set_ierr(c_snapshot(c_loc(text)), ierr)
     else
-      call give(c_snapshot(c_null_ptr), ierr)
+      call set_ierr(c_snapshot(c_null_ptr), ierr)
     end if
   end subroutine
 

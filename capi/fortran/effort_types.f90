@@ -56,7 +56,7 @@ module effort_types
     real(c_double) :: worst_region_share
     real(c_double) :: load_balance
     real(c_double) :: prediction_error
-    real(c_double) :: parallel_efficiency, communication_efficiency, transfer_efficiency  ! < 0: not known
+    real(c_double) :: parallel_efficiency, communication_efficiency, transfer_efficiency  ! < 0: unknown
     real(c_double) :: ideal_saving
     real(c_double) :: expected_saving
     type(c_ptr) :: speed                ! real(c_double) (n_ranks)

@@ -24,7 +24,7 @@ contains
     end if
     status = c_weights_items(size(weight, kind=c_size_t), size(unit_cost, kind=c_int32_t), amount, unit_cost, packed)
     if (status == EFFORT_OK) weight = packed
-    call give(status, ierr)
+    call set_ierr(status, ierr)
   end subroutine
 
   !> Each item's share of its rank's load, in proportion to the estimates.
@@ -36,16 +36,16 @@ contains
     integer(c_int) :: status
     if (size(estimate) /= size(weight)) then
       call refuse(EFFORT_ERR_INVALID_ARGUMENT, &
-                  'effort_weights_share: estimate and weight are not of one size: '// &
+                  'effort_weights_share: estimate and weight differ in size:  '// &
                   'pass one of each per item', ierr)
       return
     end if
     status = c_weights_share(size(weight, kind=c_size_t), estimate, load, packed)
     if (status == EFFORT_OK) weight = packed
-    call give(status, ierr)
+    call set_ierr(status, ierr)
   end subroutine
 
-  !> Integers in proportion to the weights that add up to `sum`; every item gets at least `least` (0 without it).
+  !> Integers in proportion to the weights that add up to `sum`; every item gets at least `least` (default 0).
   subroutine effort_weights_integers(weight, sum, cost, least, ierr)
     real(c_double), intent(in) :: weight(:)
     integer(c_int64_t), intent(in) :: sum
@@ -56,7 +56,7 @@ contains
     integer(c_int) :: status
     if (size(cost) /= size(weight)) then
       call refuse(EFFORT_ERR_INVALID_ARGUMENT, &
-                  'effort_weights_integers: weight and cost are not of one size: '// &
+                  'effort_weights_integers: weight and cost differ in size:  '// &
                   'pass one of each per item', ierr)
       return
     end if
@@ -64,7 +64,7 @@ contains
     if (present(least)) at_least = least
     status = c_weights_integers(size(weight, kind=c_size_t), weight, sum, at_least, packed)
     if (status == EFFORT_OK) cost = packed
-    call give(status, ierr)
+    call set_ierr(status, ierr)
   end subroutine
 
   !> The factor by which each rank's items should count more than the mean rank's: 1 on average.
@@ -76,12 +76,12 @@ contains
     integer(c_int) :: status
     if (size(factor) /= size(load)) then
       call refuse(EFFORT_ERR_INVALID_ARGUMENT, &
-                  'effort_weights_ranks: load and factor are not of one size: '// &
+                  'effort_weights_ranks: load and factor differ in size:  '// &
                   'pass one of each per rank', ierr)
       return
     end if
     status = c_weights_ranks(size(load, kind=c_int32_t), load, packed)
     if (status == EFFORT_OK) factor = packed
-    call give(status, ierr)
+    call set_ierr(status, ierr)
   end subroutine
 end module effort_weights

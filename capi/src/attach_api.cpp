@@ -1,4 +1,4 @@
-// Joins the ranks of a communicator; all of them take each step, or none does.
+// Joins the ranks of a communicator: at each stage either all of them continue or none does.
 #include "attach.hpp"
 #include "host.hpp"
 #include "runtime/exchange/agreement.hpp"
@@ -56,20 +56,21 @@ effort_status agree_to_join(exchange::Transport& transport, effort_status mine, 
   return guarded([&]() -> effort_status {
     const effort_status status = agreed(transport, mine);
     if (status != EFFORT_OK || exchange::same_on_all_ranks(transport, static_cast<std::int64_t>(before))) return status;
-    return fail(Status::state,
-                "the ranks come to effort_init_mpi from different states (with and without effort_init or an adapter "
-                "before it, or disabled on some by DISABLE): make the same calls with the same DISABLE on all ranks");
+    return fail(
+        Status::state,
+        "effort_init_mpi: the ranks are in different states (some have called effort_init or run an adapter, or "
+        "are disabled by DISABLE, and others are not): make the same calls with the same DISABLE on all ranks");
   });
 }
 
-/// Whether a session that an adapter has attached becomes the host's: if the host's settings are the same, or if the
-/// session includes ranks that are not in this communicator.
-bool stays(const session::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
+/// Whether the host takes over a session that an adapter has attached.  It does if its settings are the same, or if the
+/// session includes ranks outside this communicator.
+bool host_keeps(const session::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
   if (config::to_text(settings) == config::to_text(begun.settings())) return true;
   if (transport.size() == begun.ranks()) return false;
   capi::note(
-      "the host's settings came too late, from fewer ranks than are measured already, and were ignored: set them "
-      "in the environment");
+      "the host's settings came too late and were ignored, because more ranks than call effort_init_mpi are measured "
+      "already: set them in the environment");
   return true;
 }
 
@@ -80,11 +81,11 @@ effort_status join(std::unique_ptr<exchange::Transport> transport, config::Setti
   const bool adopted = capi::begun_by_adapter(), attached = begun && begun->attached();
   settings = session::Session::agree(settings, *transport);
   const bool disabled = settings.disable && (!begun || adopted);
-  bool goes_on = false;
+  bool keeps_session = false;
   std::unique_ptr<session::Session> made;
   const effort_status status = agreed(*transport, guarded([&]() -> effort_status {
-    goes_on = attached && !disabled && stays(*begun, settings, *transport);
-    if (disabled || goes_on) return EFFORT_OK;
+    keeps_session = attached && !disabled && host_keeps(*begun, settings, *transport);
+    if (disabled || keeps_session) return EFFORT_OK;
     if (!begun || attached)
       made = std::make_unique<session::Session>(settings, begun);
     else if (adopted)
@@ -93,8 +94,8 @@ effort_status join(std::unique_ptr<exchange::Transport> transport, config::Setti
     const bool refuses = attached && !made->recorder().load_refusal().empty();
     return refuses ? fail(Status::unsupported, made->recorder().load_refusal()) : EFFORT_OK;
   }));
-  if (status != EFFORT_OK || disabled || goes_on) transport->release();
-  if (status != EFFORT_OK || goes_on) return status;
+  if (status != EFFORT_OK || disabled || keeps_session) transport->release();
+  if (status != EFFORT_OK || keeps_session) return status;
   if (attached) begun->finalize();
   if (attached || disabled) capi::disable();
   if (disabled) return EFFORT_OK;

@@ -66,8 +66,8 @@ int run_callback(const session::DeliveredHint& delivered, LibraryScope& library)
   return capi::call_host(call, &hint, library);
 }
 
-/// Tells the host if this rank has entered or left the sample with the step that now begins.  What the host does takes
-/// no part in the loads.
+/// Tells the host if this rank has entered or left the sample with the step that now begins.  The time of the host's
+/// callback is not part of the loads.
 void tell_sampling(Session& s, LibraryScope& library) {
   const bool sampled = s.client().sampled();
   if (sampled == host.sampled) return;
@@ -110,7 +110,7 @@ effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user) {
 
 effort_status effort_on_sampling(effort_sampling_fn fn, void* user) {
   return in_host_session([&](Session& s) -> effort_status {
-    if (fn && !s.settings().trace.decides_before())
+    if (fn && !s.settings().trace.decides_in_advance())
       return fail(Status::config,
                   "effort_on_sampling: with TRACE_DESIGN=retrospective, ranks are chosen after a window has ended: set "
                   "TRACE_DESIGN to subset or global");
@@ -132,7 +132,7 @@ int effort_sampled(void) {
 effort_status effort_rebalance_begin(void) {
   return in_host_session([](Session& s) -> effort_status {
     if (host.rebalancing)
-      return fail(Status::nesting, "effort_rebalance_begin was called twice: call effort_rebalance_end between");
+      return fail(Status::nesting, "effort_rebalance_begin was called twice: call effort_rebalance_end in between");
     s.client().rebalance_begin();
     host.rebalancing = true;
     return EFFORT_OK;
@@ -153,7 +153,7 @@ effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
   if (capi::mode() == capi::Mode::disabled)
     return fail(Status::no_hint, "the library is disabled (DISABLE=1): there are no hints");
   return in_host_session([&](Session& s) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the place for the hint is a null pointer");
+    if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the pointer to the hint is null");
     if (!s.started() || s.client().latest().step < 0)
       return fail(Status::no_hint,
                   "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");

@@ -17,7 +17,7 @@ static_assert(int(Status::no_hint) == EFFORT_ERR_NO_HINT && int(Status::state) =
 
 namespace {
 
-// Outcome of the finalize made by MPI_Finalize; returned once to a host that calls effort_finalize afterwards.
+// Outcome of the finalize inside MPI_Finalize; returned once to a host that calls effort_finalize afterwards.
 enum class MadeByMpi { no, ok, failed } made_by_mpi = MadeByMpi::no;
 
 /// For a host that calls effort_finalize after MPI_Finalize has already finalized the session.
@@ -25,8 +25,7 @@ effort_status late_finalize() {
   const MadeByMpi made = std::exchange(made_by_mpi, MadeByMpi::no);
   if (made == MadeByMpi::no) return capi::inactive();
   if (made == MadeByMpi::ok) return EFFORT_OK;
-  return fail(Status::io,
-              "the finalize that MPI_Finalize made failed: the last snapshot or report could not be written");
+  return fail(Status::io, "MPI_Finalize finalized the session, but the last snapshot or report could not be written");
 }
 
 }  // namespace
@@ -37,8 +36,7 @@ int effort_version(void) { return EFFORT_VERSION; }
 
 effort_status effort_config_new(effort_config** out) {
   return guarded([&]() -> effort_status {
-    if (!out)
-      return fail(Status::invalid_argument, "effort_config_new: the place for the configuration is a null pointer");
+    if (!out) return fail(Status::invalid_argument, "effort_config_new: the pointer to the configuration is null");
     *out = new effort_config;
     return EFFORT_OK;
   });

@@ -49,9 +49,9 @@ effort_status with_recorder(Body&& body) {
 }
 
 effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
-  return fail(Status::unknown_id, "region id " + std::to_string(r) + " was never given out (ids run from 1 to " +
-                                      std::to_string(rec.registry().n_regions()) +
-                                      "): use what effort_region returned");
+  return fail(Status::unknown_id, "region id " + std::to_string(r) +
+                                      " was never returned by effort_region (ids run from 1 to " +
+                                      std::to_string(rec.registry().n_regions()) + "): use an id that it returned");
 }
 
 // The slow path: the first call of a thread, new regions, and all errors.
@@ -87,8 +87,9 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
     const std::string name = rec.registry().region_name(static_cast<std::uint32_t>(r));
     const ThreadSlot& slot = rec.slot();
     if (slot.depth == 0)
-      return fail(Status::nesting,
-                  "region '" + name + "' was ended in a thread that has none open: call effort_begin first");
+      return fail(
+          Status::nesting,
+          "region '" + name + "' was ended in a thread that has none open: call effort_begin first in that thread");
     return fail(Status::nesting, "region '" + name + "' was ended while '" +
                                      rec.registry().region_name(measure::innermost(slot)) +
                                      "' is the innermost one: end regions in the reverse order of their begins");
@@ -123,7 +124,7 @@ effort_status add_amount(std::int32_t id, double amount, double most, const char
   if (!known(rec.registry()))
     return guarded([&] {
       return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what +
-                                          " was never given out: use what the registration returned");
+                                          " was never returned: use an id that its registration returned");
     });
   if (!(std::isgreaterequal(amount, 0.0) && std::islessequal(amount, most)))
     return guarded([&] { return bad_amount(what, amount, most); });
@@ -156,7 +157,7 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
 effort_status no_cache(const char* function) {
   return fail(
       Status::invalid_argument,
-      std::string(function) + ": the cache is a null pointer, pass the address of a variable that is -1 at first");
+      std::string(function) + ": the cache is a null pointer: pass the address of a variable that is -1 at first");
 }
 
 }  // namespace
@@ -179,7 +180,7 @@ extern "C" {
 effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_region: the place for the id is a null pointer");
+    if (!out) return fail(Status::invalid_argument, "effort_region: the pointer to the id is null");
     // A C host may pass any number, which would be undefined behaviour to read as a C++ enum.
     int number = 0;
     static_assert(sizeof number == sizeof kind);
@@ -190,15 +191,16 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
     const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
-    return fail(Status::conflict, "region '" + std::string(name) +
-                                      "' is known with another kind, which holds: register it with one kind");
+    return fail(Status::conflict,
+                "region '" + std::string(name) +
+                    "' is already registered with another kind, which it keeps: use one kind everywhere");
   });
 }
 
 effort_status effort_region_find(const char* name, effort_region_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_region_find: the place for the id is a null pointer");
+    if (!out) return fail(Status::invalid_argument, "effort_region_find: the pointer to the id is null");
     const std::uint32_t id = rec.registry().find_region(name);
     if (id == 0)
       return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
@@ -244,7 +246,7 @@ effort_status effort_phase(const char* name) {
 effort_status effort_work_unit(const char* name, effort_work_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_work_unit: the place for the id is a null pointer");
+    if (!out) return fail(Status::invalid_argument, "effort_work_unit: the pointer to the id is null");
     *out = static_cast<effort_work_id>(rec.registry().unit(name));
     return EFFORT_OK;
   });
@@ -260,11 +262,13 @@ effort_status effort_work(effort_work_id w, double amount) {
 effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_metric_define: the place for the id is a null pointer");
+    if (!out) return fail(Status::invalid_argument, "effort_metric_define: the pointer to the id is null");
     const auto found = rec.registry().metric_of_application(name, unit);
     *out = static_cast<effort_metric_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
-    return fail(Status::conflict, "metric '" + std::string(name) + "' is known with another unit, which holds");
+    return fail(Status::conflict,
+                "metric '" + std::string(name) +
+                    "' is already registered with another unit, which it keeps: use one unit everywhere");
   });
 }
 

@@ -88,7 +88,7 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
     set_mode(Mode::disabled);
   } else {
     auto session = std::make_unique<session::Session>(std::move(settings));
-    // With ranks, attaching tells: the same answer on all of them.
+    // With several ranks, attach reports it, with the same status on all of them.
     if (const std::string& refusal = session->recorder().load_refusal(); !refusal.empty())
       return fail(Status::unsupported, refusal);
     install(std::move(session));
@@ -144,7 +144,7 @@ effort_status refused(const char* function, effort_status status) {
   if (mode() == Mode::active && begun_by_adapter())
     guarded([&] {
       note(std::string(function) + " of the host was refused (" + effort_last_error() +
-           "): what is measured is without its regions, steps and settings");
+           "): measurements go on without its regions, steps and settings");
     });
   return status;
 }

@@ -54,7 +54,7 @@ effort_status effort_weights_items(size_t n_items, int32_t n_units, const double
 
 effort_status effort_weights_share(size_t n_items, const double* estimate, double load, double* weight) {
   return checked("effort_weights_share", [&] {
-    require(n_items == 0 || weight, "the place for the weights is a null pointer, pass n_items weights to fill");
+    require(n_items == 0 || weight, "the array of weights is a null pointer, pass n_items weights to fill");
     require(n_items <= PTRDIFF_MAX / sizeof(double), "n_items is too large, pass the length of the arrays");
     const std::vector<double> equal(estimate ? 0 : n_items, 1.0);
     const std::vector<double> out = balance::shared_load({estimate ? estimate : equal.data(), n_items}, load);

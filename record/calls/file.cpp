@@ -146,7 +146,7 @@ CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
   if (!is_calls_file(all))
     throw FormatError("this is not a file of calls", name_, 0, "name a file that ends in .calls");
   if (all.size() < format::header_bytes)
-    throw FormatError("the file is cut within its header", name_, all.size(), "copy it again");
+    throw FormatError("the file is truncated within its header", name_, all.size(), "copy it again");
   if (record::format::get<std::uint64_t>(all, 16) != record::format::hash(all.first(16)))
     throw FormatError("the header is damaged", name_, 0, "copy the file again");
   const auto major = record::format::get<std::uint16_t>(all, 8);
@@ -158,9 +158,9 @@ CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
   for (std::size_t at = format::header_bytes; at < all.size();) {
     const View rest = all.subspan(at);
     const std::optional<format::Frame> frame = format::get_frame(rest);
-    if (!frame) throw FormatError("the file is damaged or cut", name_, at, "encode the calls again");
+    if (!frame) throw FormatError("the file is damaged or truncated", name_, at, "encode the calls again");
     if (frame->length > rest.size() - format::frame_bytes)
-      throw FormatError("the file is cut", name_, all.size(), "copy it again");
+      throw FormatError("the file is truncated", name_, all.size(), "copy it again");
     const View payload = rest.subspan(format::frame_bytes, frame->length);
     if (record::format::hash(payload) != frame->hash)
       throw FormatError("the checksum of a part is wrong", name_, at, "copy the file again");

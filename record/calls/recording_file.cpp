@@ -23,7 +23,7 @@ T at(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
-/// Gives events out in pieces.
+/// Passes events on in pieces.
 class Pieces {
  public:
   explicit Pieces(const std::function<void(std::span<const std::uint32_t>)>& sink) : sink_(sink), events_(room) {}
@@ -65,7 +65,7 @@ RecordingFile::RecordingFile(std::vector<std::byte> bytes, std::string name)
     : bytes_(std::move(bytes)), name_(std::move(name)) {
   if (!is_recording(bytes_))
     throw FormatError("this is not a recording of calls", name_, 0, "name a file that ends in .rec");
-  if (bytes_.size() < layout::header_bytes) refuse("the recording is cut within its header", bytes_.size());
+  if (bytes_.size() < layout::header_bytes) refuse("the recording is truncated within its header", bytes_.size());
   const auto header = at<layout::Header>(bytes_, 0);
   if (header.version != layout::version || header.chunk_bytes != layout::chunk_bytes)
     throw FormatError("the recording has version " + std::to_string(header.version) + ", which this version (" +
@@ -145,7 +145,7 @@ void RecordingFile::read(std::size_t stream, const std::function<void(std::span<
     for (; n > 0; --n) {
       bool known;
       const effort::calls::LiveEvent event = predictor->expected(known);
-      if (!known) refuse("a record expects events where none are known", offset);
+      if (!known) refuse("a record counts predicted events, but there is nothing to predict from", offset);
       predictor->hit(event);
       pieces.put(event);
     }

@@ -1,4 +1,4 @@
-// Payloads as contents.  Everything is checked: the checksum says only that the bytes are those that were written.
+// Parses payloads.  Everything is checked, because a checksum only shows that the bytes are those that were written.
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -24,7 +24,7 @@ class Fields {
   /// A time or an offset of clocks, ns: so far from the limits of 64 bits that readers may subtract and correct times.
   std::int64_t time() {
     const std::int64_t value = integer();
-    if (!is_time(value)) throw std::runtime_error("a time is more than 18 years away from the start");
+    if (!is_time(value)) throw std::runtime_error("a time is more than 18 years from the start");
     return value;
   }
   /// 0 to `most`
@@ -93,7 +93,7 @@ Header parse_header(View payload) {
     if (node.node >= h.n_nodes || (!h.nodes.empty() && node.node <= h.nodes.back().node))
       throw std::runtime_error("the nodes are not ascending");
     for (const std::int32_t rank : node.ranks)
-      if (rank >= h.n_ranks) throw std::runtime_error("a rank is not of the run");
+      if (rank >= h.n_ranks) throw std::runtime_error("a rank is not in the run");
     h.nodes.push_back(std::move(node));
   }
   if (in.more()) h.reduction = in.text();

@@ -56,7 +56,8 @@ struct Reader::State {
       if (i >= start.size() || std::to_integer<unsigned char>(start[i]) != format::magic[i])
         refuse("this is not a trace file of effort", 0, "name the directory NAME-JOB.trace or a .trc file in it");
     }
-    if (start.size() < format::header_bytes) refuse("the file is cut within its header", start.size(), "copy it again");
+    if (start.size() < format::header_bytes)
+      refuse("the file is truncated within its header", start.size(), "copy it again");
     const format::View view(start);
     if (record::format::get<std::uint64_t>(view, 16) != record::format::hash(view.first(16)))
       refuse("the header is damaged", 0, "copy it again");
@@ -78,8 +79,8 @@ struct Reader::State {
       if (!frame) {
         const std::uint64_t next = next_frame(at + 1);
         skip(at, next == source->size() ? "the last " + std::to_string(next - at) +
-                                              " bytes are no complete chunk, as if "
-                                              "the writer had been stopped; they are skipped"
+                                              " bytes are an incomplete chunk, "
+                                              "perhaps because the writer was killed; they are skipped"
                                         : std::to_string(next - at) + " bytes are damaged and skipped");
         at = next;
         continue;
@@ -99,7 +100,7 @@ struct Reader::State {
     return frame;
   }
 
-  /// Offset of the next frame from `at` on, or the file's size.
+  /// Offset of the next frame at or after `at`, or the file's size.
   std::uint64_t next_frame(std::uint64_t at) const {
     constexpr std::uint64_t piece = 1 << 16;
     for (; at < source->size(); at += piece) {
@@ -205,7 +206,7 @@ struct Reader::State {
         out.events = decoder->second.decode(place, e.coded);
       if (!std::all_of(out.events.begin(), out.events.end(),
                        [](const Event& event) { return format::is_time(event.time_ns); }))
-        throw TraceError("a time is more than 18 years away from the start");
+        throw TraceError("a time is more than 18 years from the start");
       return out;
     } catch (const TraceError& e) {
       refuse("an events chunk of rank " + std::to_string(chunk.rank) + " cannot be decoded (" + e.what() + ")",

@@ -7,14 +7,14 @@
 namespace effort::engine {
 
 using communication::MessagePart;
-using recording::What;
+using recording::RecordKind;
 using recording::Word;
 
 namespace {
 
 constexpr std::size_t deepest = 1024;  // nested regions that are followed
 
-/// When a part of a message takes place, as its rank orders them.
+/// The time by which a rank's message parts are ordered.
 std::int64_t time_of(const MessagePart& p) {
   return p.type == MessagePart::Type::send || p.type == MessagePart::Type::receive_start ? p.begin_ns : p.end_ns;
 }
@@ -51,23 +51,23 @@ bool MessageReader::read(std::int64_t last) {
 }
 
 void MessageReader::see(Thread& thread, const Word* record, std::uint64_t now) {
-  switch (recording::what_of(record[0])) {
-    case What::enter:
+  switch (recording::record_kind_of(record[0])) {
+    case RecordKind::enter:
       if (thread.stack.size() < deepest) thread.stack.push_back({recording::id_of(record[0]), now, now, false});
       break;
-    case What::leave: leave(thread, recording::id_of(record[0]), now); break;
-    case What::send:
-    case What::send_start:
-    case What::receive:
-    case What::receive_start:
-    case What::receive_done:
-    case What::send_done:
-    case What::cancelled: add_message(thread, record, now); break;
+    case RecordKind::leave: leave(thread, recording::id_of(record[0]), now); break;
+    case RecordKind::send:
+    case RecordKind::send_start:
+    case RecordKind::receive:
+    case RecordKind::receive_start:
+    case RecordKind::receive_done:
+    case RecordKind::send_done:
+    case RecordKind::cancelled: add_message(thread, record, now); break;
     default: break;
   }
 }
 
-/// Calls that are not nested end with the one around them; a leave of what was not entered is ignored.
+/// A call that has not been left ends with the enclosing one.  A leave without an enter is ignored.
 void MessageReader::leave(Thread& thread, std::uint32_t region, std::uint64_t now) {
   std::size_t depth = thread.stack.size();
   while (depth > 0 && thread.stack[depth - 1].region != region) --depth;
@@ -78,11 +78,12 @@ void MessageReader::leave(Thread& thread, std::uint32_t region, std::uint64_t no
   if (thread.left.has_messages) add_inside(thread.left);
 }
 
-/// What a call starts is recorded inside it, what it completes after it.
+/// Messages that a call starts are recorded inside it; those that it completes, after it.
 void MessageReader::add_message(Thread& thread, const Word* record, std::uint64_t now) {
-  const What what = recording::what_of(record[0]);
-  const bool completes = what == What::receive || what == What::receive_done || what == What::send_done;
-  const bool starts = what == What::send || what == What::send_start || what == What::receive_start;
+  const RecordKind what = recording::record_kind_of(record[0]);
+  const bool completes =
+      what == RecordKind::receive || what == RecordKind::receive_done || what == RecordKind::send_done;
+  const bool starts = what == RecordKind::send || what == RecordKind::send_start || what == RecordKind::receive_start;
   MessagePart part;
   std::uint64_t begin = now;
   if (completes && thread.left.end == now) {
@@ -92,16 +93,16 @@ void MessageReader::add_message(Thread& thread, const Word* record, std::uint64_
   } else if (starts && !thread.stack.empty()) {
     thread.stack.back().has_messages = true;
   }
-  if (what == What::send_done) return;
-  part.type = what == What::send || what == What::send_start ? MessagePart::Type::send
-              : what == What::receive                        ? MessagePart::Type::receive
-              : what == What::receive_start                  ? MessagePart::Type::receive_start
-              : what == What::receive_done                   ? MessagePart::Type::receive_done
-                                                             : MessagePart::Type::cancelled;
+  if (what == RecordKind::send_done) return;
+  part.type = what == RecordKind::send || what == RecordKind::send_start ? MessagePart::Type::send
+              : what == RecordKind::receive                              ? MessagePart::Type::receive
+              : what == RecordKind::receive_start                        ? MessagePart::Type::receive_start
+              : what == RecordKind::receive_done                         ? MessagePart::Type::receive_done
+                                                                         : MessagePart::Type::cancelled;
   part.peer = recording::peer_of(record[0]);
   part.tag = static_cast<std::int32_t>(record[2]);
   part.request = static_cast<std::uint32_t>(record[2] >> 32);
-  if (what != What::cancelled) {
+  if (what != RecordKind::cancelled) {
     const std::int64_t communicator = translate_.global(recording::communicator_of(record[0]));
     if (communicator < 0) return;
     part.communicator = static_cast<std::uint32_t>(communicator);

@@ -57,14 +57,14 @@ std::string MessageWaits::account(Communicator& nodes) const {
                        static_cast<std::int64_t>(messages_.reversed())};
   nodes.allreduce(std::span<std::int64_t>(n), ReduceOp::sum);
   if (n[0] == 0) return "";
-  std::string out = "; late senders of " + std::to_string(n[0]) + " messages were looked for";
+  std::string out = "; " + std::to_string(n[0]) + " messages were examined for late senders";
   if (n[1] > 0) out += ", " + std::to_string(n[1]) + " messages seemed to arrive before they were sent";
   if (given_up_)
-    out += ", but in " + std::to_string(incomplete_) + " of " + std::to_string(looks_) +
-           " windows not, because messages have too many different tags";
+    out += ", but not in " + std::to_string(incomplete_) + " of " + std::to_string(looks_) +
+           " windows, because messages have too many different tags";
   else if (incomplete_ > 0)
-    out += ", but in " + std::to_string(incomplete_) + " of " + std::to_string(looks_) +
-           " windows not, because TRACE_MEMORY did not hold the records of a rank";
+    out += ", but not in " + std::to_string(incomplete_) + " of " + std::to_string(looks_) +
+           " windows, because TRACE_MEMORY was too small for the records of a rank";
   return out;
 }
 

@@ -113,7 +113,7 @@ void WaitFinder::add_collectives(Communicator& nodes, Collector& collector, Pass
   for (const communication::CollectiveWait& w :
        waits_.find(nodes, n_communicators, {clock_.offset(), bound_}, messages_ ? &pass.edges : nullptr)) {
     const std::size_t at = pass.place(w.local, w.step);
-    const double waited = std::min(w.waited, block.transfer[at]);  // but for errors of the clocks
+    const double waited = std::min(w.waited, block.transfer[at]);  // limited only because clocks have errors
     pass.delays.emplace_back(at, w.delay);
     block.transfer[at] -= waited;
     pass.add(delay_, NodeId{w.phase}, at, w.delay);
@@ -122,7 +122,8 @@ void WaitFinder::add_collectives(Communicator& nodes, Collector& collector, Pass
   }
 }
 
-/// Returns whether late senders are known.  Then the block has the delays that have been followed back.
+/// Returns whether late senders are known.  If so, the block gets the delays followed back to the ranks that caused
+/// them.
 bool WaitFinder::add_messages(Communicator& nodes, std::int64_t last, Pass& pass) {
   if (!messages_->find(nodes, {clock_.offset(), bound_}, last)) return false;
   WindowBlock& block = pass.block;
@@ -172,14 +173,14 @@ void WaitFinder::find(Communicator& nodes, Collector& collector, std::int64_t la
   if (!followed)
     for (const auto& [at, seconds] : pass.delays) block.delay[at] += seconds;
   if (waits_.evaluated() > 0 || (followed && messages_->any())) return;
-  block.delay.clear();  // not measured, rather than nobody waited
+  block.delay.clear();  // empty means not measured; zeros would mean that no rank waited
   block.transfer.clear();
 }
 
 std::string WaitFinder::account(Communicator& nodes) const {
   const std::string messages = messages_ ? messages_->account(nodes) : "";
   if (waits_.evaluated() + waits_.dropped() == 0 && messages.empty())
-    return "COMM_WAITS is on, but the run has no collectives that were seen: link or preload libeffort_pmpi";
+    return "COMM_WAITS is on, but no collectives were intercepted: link or preload libeffort_pmpi";
   std::string out = "COMM_WAITS: waits at " + std::to_string(waits_.evaluated()) + " collectives were evaluated";
   if (waits_.dropped() > 0)
     out += ", " + std::to_string(waits_.dropped()) + " were not because the arrival of a rank is missing";

@@ -53,7 +53,7 @@ void set_split(Settings& s, const std::string& key, const std::string& text) {
 void set_step(Settings& s, const std::string& key, const std::string& text) {
   const char* allowed =
       "auto, off, or CALL[:N][@WHERE]: every N-th MPI call of that name, from a call path or on a communicator whose "
-      "name holds WHERE";
+      "name contains WHERE";
   if (text != "auto" && text != "off") {
     const std::size_t at = text.find('@');
     const std::string call = text.substr(0, at);
@@ -315,7 +315,7 @@ void check_together(Settings& s) {
 }
 
 /// Resolves relative file names now, because the host may change its working directory later.
-void fix_place(std::string& path) {
+void make_absolute(std::string& path) {
   std::error_code none;
   const std::filesystem::path whole = std::filesystem::absolute(path, none);
   if (!none) path = whole.lexically_normal().string();
@@ -363,8 +363,8 @@ Settings resolve(const std::vector<Pair>& given) {
   if (const char* path = environment("EFFORT_CONFIG"); path && *path) apply_file(s, path);
   apply_environment(s);
   check_together(s);
-  fix_place(s.snapshot_dir);
-  if (s.report != "off" && s.report != "summary") fix_place(s.report);
+  make_absolute(s.snapshot_dir);
+  if (s.report != "off" && s.report != "summary") make_absolute(s.report);
   s.notes = unknown_variables();
   return s;
 }
@@ -378,7 +378,7 @@ std::string to_text(const Settings& settings) {
 }
 
 void apply_text(Settings& settings, const std::string& text) {
-  // Whether the threshold was set matters, too: the text has it only if it was.
+  // The text contains the threshold only if it was set, because a set threshold has another meaning than the default.
   settings.rebalance_threshold = Settings{}.rebalance_threshold;
   settings.threshold_given = false;
   std::size_t at = 0;

@@ -23,12 +23,12 @@ enum class TraceDesign : std::uint8_t { retrospective, subset, global };
 /// Ranges of ranks, first and last, ascending, that neither overlap nor touch.
 using RankRanges = std::vector<std::pair<std::int32_t, std::int32_t>>;
 
-/// Ranks that are sampled by a rule of their own.
+/// Ranks with sampling rules of their own.
 struct TraceGroup {
   std::string name;
   RankRanges members, pinned;
   double confidence = -1, error = -1;  ///< < 0: as for the whole run
-  std::int64_t sample_size = 0;        ///< > 0: this many, with the pinned ones
+  std::int64_t sample_size = 0;        ///< > 0: this many ranks, pinned ones included
 };
 
 /// The trace settings of one region.
@@ -43,20 +43,20 @@ struct TracePolicy {
 struct Trace {
   bool on = false;
   std::int64_t memory = std::int64_t{8} << 20;  ///< bytes per rank for events that have not been read yet
-  std::uint32_t relative_ppm = 10'000;          ///< error of time stamps: of the time since the event before
-  std::uint32_t absolute_ns = 100;              ///< the same, at least; 0: time stamps are exact
+  std::uint32_t relative_ppm = 10'000;          ///< error of time stamps, relative to the time since the previous event
+  std::uint32_t absolute_ns = 100;              ///< lower limit of that error; 0: time stamps are exact
   double confidence = 0.90, error = 0.08;       ///< of the mean load estimated from the sample; relative error
   std::int64_t budget = std::int64_t{1} << 20;  ///< bytes per rank of the run and hour
   std::vector<std::int32_t> pinned;             ///< ranks that are always kept, ascending
   TraceDesign design = TraceDesign::retrospective;
-  int update = 4;              ///< windows from one decision to the next, for designs that decide before
+  int update = 4;              ///< windows from one decision to the next, for designs that decide in advance
   std::string guide = "load";  ///< METRIC or METRIC@REGION, whose mean the sample estimates
   bool hash_names = false;
   std::optional<reduction::Method> reduce;  ///< of steps that resemble earlier ones; none: all are stored as they are
   std::vector<TraceGroup> groups;           ///< that share no rank
   std::vector<TracePolicy> policies;
   /// Whether ranks learn in advance that they are in the sample.
-  bool decides_before() const { return design != TraceDesign::retrospective; }
+  bool decides_in_advance() const { return design != TraceDesign::retrospective; }
 };
 
 /// All settings, resolved; docs/configuration.md describes each for users.

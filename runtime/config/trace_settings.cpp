@@ -11,13 +11,13 @@ namespace effort::config {
 
 void set_trace_memory(Settings& s, const std::string& key, const std::string& value) {
   s.trace.memory =
-      number<std::int64_t>(key, value, 1 << 18, std::int64_t{1} << 36, "262144 to 68719476736 bytes, of each rank");
+      number<std::int64_t>(key, value, 1 << 18, std::int64_t{1} << 36, "262144 to 68719476736 bytes per rank");
 }
 
 void set_trace_time(Settings& s, const std::string& key, const std::string& value) {
   const char* allowed =
-      "exact, or a bound such as 1%,100ns (up to 50 % of the time since the event before, or if that "
-      "is more, 1 to 1000000 ns)";
+      "exact, or a bound such as 1%,100ns (up to 50 % of the time since the previous event, or 1 to "
+      "1000000 ns if that is more)";
   if (value == "exact") {
     s.trace.relative_ppm = s.trace.absolute_ns = 0;
     return;

@@ -65,7 +65,7 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
                                  : nullptr),
       appointment_(first_look(settings_)) {
   // Samples drawn in advance do not record all messages.
-  if (waits_ && tracer_ && !schedule_.decides_before())
+  if (waits_ && tracer_ && !schedule_.decides_in_advance())
     waits_->follow_messages(log_.setup().ranks, log_.setup().n_ranks, segment, collector_);
 }
 
@@ -125,7 +125,7 @@ void Engine::record_failure(const char* what) noexcept {
     if (nodes_.rank() == 0 && settings_.report != "off")
       report_ = "effort: switched off after step " + std::to_string(followed_) +
                 ", the run went on without it: " + what +
-                "\n  no snapshot was written; a remedy, if there is one, is in the message\n";
+                "\n  no snapshot was written; the message names a remedy, if there is one\n";
   } catch (...) {
   }
   failed_.store(true, std::memory_order_release);
@@ -228,7 +228,7 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
   }
 }
 
-/// The step to read up to next: that of the next look, or the end of the window to be described next.
+/// The step up to which to read: that of the next look, or the end of the next window to be described.
 std::int64_t Engine::pass_end() const { return std::min(appointment_.last, collector_.window_end()); }
 
 window::LookCost Engine::look_cost() const { return {cpu_per_look_, latency_, wait_, step_seconds_}; }
@@ -296,7 +296,8 @@ void Engine::describe_window() {
     throw Error(Status::internal,
                 "the description of step " + std::to_string(followed_) + " failed: " + analyzer_->failure());
   described_ = true;
-  if (tracer_ || schedule_.decides_before()) rules_.measure(nodes_, collector_.block(), analyzer_->since(), followed_);
+  if (tracer_ || schedule_.decides_in_advance())
+    rules_.measure(nodes_, collector_.block(), analyzer_->since(), followed_);
 }
 
 /// Chooses the sample of coming windows, if samples are drawn in advance.
@@ -347,7 +348,7 @@ void Engine::finish(std::int64_t steps) { end(share_names_and_answers(steps)); }
 
 void Engine::end(std::int64_t steps) {
   if (known_) remember_window(*known_);
-  if (described_ && (tracer_ || schedule_.decides_before()) && !rules_.guide_is_measured())
+  if (described_ && (tracer_ || schedule_.decides_in_advance()) && !rules_.guide_is_measured())
     log_.note(
         "no rank counted TRACE_GUIDE '" + settings_.trace.guide +
         "': samples were drawn for the load; name a metric of METRICS, or an application's, and a region of the run");

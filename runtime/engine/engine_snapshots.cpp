@@ -49,7 +49,7 @@ void Engine::write_aside(std::function<double()> write) {
 /// which has not been reported yet.
 int Engine::write_snapshot(const std::string& path, Occasion occasion) {
   finish_writing();
-  if (tracer_ && occasion == Occasion::asked) tracer_->save_everything_asked_for();
+  if (tracer_ && occasion == Occasion::asked) tracer_->save_on_request();
   const bool final = occasion == Occasion::end;
   SnapshotJob job(nodes_, history_, segment_, log_.setup().ranks);
   auto parts = job.gather(final, own_cpu_seconds(), tracer_ ? tracer_->held_bytes() : 0);

@@ -48,8 +48,8 @@ std::string place_this_thread(const std::string& pin, Placement* placement, std:
   if (pin == "off") return "PIN=off: the background thread is not bound";
   if (pin != "auto") {
     const std::optional<cpu_set_t> units = units_of(pin);
-    if (!units) return "PIN='" + pin + "' names no processing units: the background thread is not bound";
-    return bind(*units, "PIN=" + pin + ": the background thread is bound there");
+    if (!units) return "PIN='" + pin + "' does not name processing units: the background thread is not bound";
+    return bind(*units, "PIN=" + pin + ": the background thread is bound to these units");
   }
   if (!placement) return "built without hwloc: the background thread is not bound";
   const Placement::Choice choice = placement->choose(ranks);

@@ -9,13 +9,14 @@ namespace effort::exchange {
 
 void DirectExecutor::run(const Operation& operation) {
   if (closed_.load(std::memory_order_acquire) || abandoned_.load(std::memory_order_acquire))
-    throw CommunicatorError("the process ends before the exchange has begun");
+    throw CommunicatorError("the process is ending before the exchange has begun");
   if (!transport_.start(operation)) throw CommunicatorError(transport_.error());
   auto pause = std::chrono::microseconds(5);
   for (bool done = false;;) {
     if (!transport_.test(done)) throw CommunicatorError(transport_.error());
     if (done) return;
-    if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("MPI is gone before the exchange is complete");
+    if (closed_.load(std::memory_order_acquire))
+      throw CommunicatorError("MPI was finalized before the exchange was complete");
     if (abandoned_.load(std::memory_order_acquire)) sleep_for_ever();
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(200));
@@ -79,7 +80,7 @@ void LeaderCommunicator::agree_on(Operation::Type next) {
   if (failed_) throw PeerFailure("this node no longer takes part in the exchange");
   if (size_ == 1) return;
   const auto code = static_cast<std::int64_t>(next);
-  std::int64_t status[3] = {0, code, -code};  // anyone failed; largest code; minus the smallest
+  std::int64_t status[3] = {0, code, -code};  // whether any node has failed; the largest code; minus the smallest
   Operation o;
   o.type = Operation::Type::allreduce_int64;
   o.receive = status;
@@ -247,7 +248,7 @@ Gathered<std::byte> LeaderCommunicator::alltoallv_bytes(std::span<const std::byt
   return out;
 }
 
-/// Exchanges `piece` bytes of every part, from the place `at` on.
+/// Exchanges `piece` bytes of every part, starting at the offset `at`.
 void LeaderCommunicator::alltoallv_piece(std::span<const std::byte> mine, std::span<const std::size_t> offsets,
                                          std::size_t at, std::size_t piece, Gathered<std::byte>& out) {
   const auto n = static_cast<std::size_t>(size_);

@@ -36,7 +36,7 @@ class HistoryStore {
   using Places = std::map<RunSeries, std::uint32_t>;
   /// This node's tiles.
   std::vector<record::Tile> tiles(const Places& places, bool final) const;
-  /// What a node contributes in addition to its tiles.
+  /// This node's contribution in addition to its tiles.
   record::NodePart part(int node, const Places& places) const;
   /// Whether the histories of all nodes can be coded as one.
   bool shared() const { return shared_; }

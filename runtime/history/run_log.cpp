@@ -98,7 +98,7 @@ void RunLog::add_description(const window::Result& r, std::int64_t first, std::i
   if (nodes_.rank() == 0) add_for_the_file(r);
 }
 
-/// Records of a window that only the node that writes the file keeps.
+/// Records the part of a window that only the writing node keeps.
 void RunLog::add_for_the_file(const window::Result& r) {
   if (r.strata > 0) strata_log_.add(strata_.first, strata_.last, r.strata, r.stratum);
   for (const record::UnitCost& cost : unit_costs_)
@@ -156,11 +156,11 @@ void RunLog::add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<s
   for (const Ended& e : all.values)
     if ((e.steps != usual || !e.final) && ++n <= most)
       others += ", rank " + std::to_string(e.rank) + " " + std::to_string(e.steps) + (e.final ? "" : " or more");
-  uneven_steps_ = "the ranks took different numbers of steps, the fewest " + std::to_string(fewest) + " (most ranks " +
-                  std::to_string(usual) + others + (n > most ? ", ..." : "") +
-                  "): from an extra or missing call on, steps that do not belong together were compared, and later "
-                  "results are missing; call "
-                  "effort_progress_step equally often on all ranks";
+  uneven_steps_ =
+      "the ranks took different numbers of steps, the fewest " + std::to_string(fewest) + " (most ranks " +
+      std::to_string(usual) + others + (n > most ? ", ..." : "") +
+      "): after an extra or missing call, steps that do not correspond were compared, and later results are "
+      "missing; call effort_progress_step the same number of times on all ranks";
 }
 
 std::vector<std::string> RunLog::faults() const {
@@ -205,10 +205,10 @@ record::Run RunLog::describe(bool final) const {
   for (const auto& m : names_.run().of(Definition::module))
     if (m.conflict)
       run.notes.push_back("module '" + m.name +
-                          "' is not the same file on all ranks: offsets are looked up in that of the first");
+                          "' is not the same file on all ranks: offsets are looked up in the first rank's");
   for (const auto& region : names_.run().of(Definition::region))
     if (region.conflict)
-      run.notes.push_back("region '" + region.name + "' was registered with different kinds; the first holds");
+      run.notes.push_back("region '" + region.name + "' was registered with different kinds; the first one is used");
   for (std::string& fault : faults()) run.notes.push_back(std::move(fault));
   run.notes.insert(run.notes.end(), settings_.notes.begin(), settings_.notes.end());
   return run;

@@ -7,7 +7,7 @@
 namespace effort::measure {
 namespace {
 
-using recording::What;
+using recording::RecordKind;
 using Turn = SlotSampling::Turn;
 
 /// The region that is charged for a skipped word: its innermost enclosing region that is not skipped.
@@ -113,13 +113,13 @@ void book_ticks(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::uint
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at) - own);
 }
 
-void record(ThreadSlot& s, What what, std::uint32_t region, std::uint64_t at) noexcept {
+void record(ThreadSlot& s, RecordKind what, std::uint32_t region, std::uint64_t at) noexcept {
   if (s.events.on()) s.events.boundary(what, region, at);
 }
 
 /// The word for a region that is begun while `around` is current.
 std::uint32_t word_for(ThreadSlot& s, std::uint32_t around, std::uint32_t region, bool sampled) noexcept {
-  if (!sampled || !s.sampling.has_say(region)) return region;
+  if (!sampled || !s.sampling.covers(region)) return region;
   const auto makes_load = [&](std::uint32_t r) { return r != outside && computes(s, r); };
   const bool alike = makes_load(region) == makes_load(around & skipped ? region_around_skipped(s) : region_of(around));
   switch (s.sampling.turn_of(region, alike)) {
@@ -145,7 +145,7 @@ void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
     recording ? book_ticks(s, region_of(word), now, own) : book_counters(s, region_of(word), now, own);
     s.stack[s.depth++] = word & ~careful;
     s.current.store(region | careful, std::memory_order_release);
-    record(s, What::enter, region, now);
+    record(s, RecordKind::enter, region, now);
     return;
   }
   Careful way(s);
@@ -153,7 +153,7 @@ void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   const std::uint32_t word = word_for(s, way.word(), region, count_own(begins));
   if ((word & skipped) == 0) {
     book(s, way.word(), own, false);
-    record(s, What::enter, region, s.stamp.load(std::memory_order_relaxed));
+    record(s, RecordKind::enter, region, s.stamp.load(std::memory_order_relaxed));
   }
   s.stack[s.depth++] = way.word();
   s.sampling.begun(turn_of(word));
@@ -174,14 +174,14 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
     const Busy way(s);
     recording ? book_ticks(s, region, now, own) : book_counters(s, region, now, own);
     s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
-    record(s, What::leave, region, now);
+    record(s, RecordKind::leave, region, now);
     return true;
   }
   Careful way(s);
   const std::uint32_t word = way.word();
   if ((word & skipped) == 0) {
     book(s, word, own, false);
-    record(s, What::leave, region, s.stamp.load(std::memory_order_relaxed));
+    record(s, RecordKind::leave, region, s.stamp.load(std::memory_order_relaxed));
   }
   if (s.requests.load(std::memory_order_relaxed) & read_step_counters) answer_requests(s);
   s.sampling.ended(turn_of(word));

@@ -21,7 +21,7 @@ inline void begin_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t no
   count_own(cells[region].begins);
   s.depth = 1;  // the bottom of the stack always holds `outside`
   s.current.store(region | careful, std::memory_order_release);
-  s.events.boundary(recording::What::enter, region, now);
+  s.events.boundary(recording::RecordKind::enter, region, now);
 }
 
 /// Whether end_recorded() may be called for a region that begin_recorded() has begun.
@@ -38,7 +38,7 @@ inline void end_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t now)
   s.depth = 0;
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks,
           now - before - s.own.before_end.load(std::memory_order_relaxed));
-  s.events.boundary(recording::What::leave, region, now);
+  s.events.boundary(recording::RecordKind::leave, region, now);
 }
 
 }  // namespace effort::measure

@@ -23,9 +23,9 @@ void record_step(ThreadSlot& s, std::int64_t next_step, std::uint64_t at) noexce
   if (!s.events.on()) return;
   const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
   const auto open = [&](std::uint32_t d) { return region_of(d < s.depth ? s.stack[d] : innermost(s)); };
-  for (std::uint32_t d = s.depth; d > 0; --d) s.events.boundary(recording::What::leave, open(d), before);
+  for (std::uint32_t d = s.depth; d > 0; --d) s.events.boundary(recording::RecordKind::leave, open(d), before);
   s.events.step(next_step, at);
-  for (std::uint32_t d = 1; d <= s.depth; ++d) s.events.boundary(recording::What::enter, open(d), at);
+  for (std::uint32_t d = 1; d <= s.depth; ++d) s.events.boundary(recording::RecordKind::enter, open(d), at);
 }
 
 /// The registry of a new session: the first phase, and the first metric.
@@ -80,11 +80,11 @@ void Recorder::add_work(std::uint32_t unit, double amount) {
 
 void Recorder::set_phase(std::uint32_t phase) noexcept {
   phase_.store(phase, std::memory_order_relaxed);
-  record([&](recording::Stream& events) { events.boundary(recording::What::phase, phase, ticks()); });
+  record([&](recording::Stream& events) { events.boundary(recording::RecordKind::phase, phase, ticks()); });
 }
 
 void Recorder::record_rebalance() noexcept {
-  record([](recording::Stream& events) { events.boundary(recording::What::rebalance, 0, ticks()); });
+  record([](recording::Stream& events) { events.boundary(recording::RecordKind::rebalance, 0, ticks()); });
 }
 
 /// Runs a recording action of the calling thread, if it records events.
@@ -108,8 +108,8 @@ void Recorder::record_events(recording::Memory memory) {
   slot();  // the thread that ends steps records them, even if it marks no regions
 }
 
-// The owners of streams order their accesses by the compiler only, which costs nothing; the barrier makes up for it:
-// after it, a thread either is at a boundary and its gate is closed, or it finds its stream off.
+// The owners of streams order their accesses for the compiler only, which costs nothing.  The barrier orders them for
+// the processor: after it, a thread either is at a boundary and its gate is closed, or it finds its stream off.
 bool Recorder::stop_events() noexcept {
   if (!recording_.exchange(nullptr)) return true;
   bool done = true;
@@ -117,7 +117,7 @@ bool Recorder::stop_events() noexcept {
     const auto slots = SlotRegistry::instance().slots();
     for (ThreadSlot* s : slots) s->events.withdraw();
     done = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-    constexpr std::uint64_t patience = 10'000'000;  // ns; a boundary takes a thousandth of a thousandth of it
+    constexpr std::uint64_t patience = 10'000'000;  // ns; a boundary takes a millionth of it
     const std::uint64_t start = monotonic_ns();
     for (ThreadSlot* s : slots)
       while (s->gate.closed() && (done = done && monotonic_ns() - start < patience)) std::this_thread::yield();
@@ -229,7 +229,7 @@ void Recorder::resume() {
   if (own && is_ours(*own) && (own->depth > 0 || own->pricing.open)) disregard(*own);
 }
 
-void Recorder::last_words(RecordStream& out) {
+void Recorder::add_final_notes(RecordStream& out) {
   std::uint32_t fallen = 0;
   for (const auto& reader : readers_)
     if (is_ours(reader->slot())) fallen |= reader->slot().counters.fallen();

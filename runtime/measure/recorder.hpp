@@ -78,12 +78,12 @@ class Recorder {
   /// for a region nor for a price.
   void resume();
   /// Appends the notes about counters at the end of the run.
-  void last_words(RecordStream& out);
+  void add_final_notes(RecordStream& out);
   void set_phase(std::uint32_t phase) noexcept;
   /// From now on, all threads of this session record their events.  @param memory  this rank's
   void record_events(recording::Memory memory);
-  /// Stops recording.  @return false if a thread may still be writing a record, so that the memory must stay mapped for
-  /// ever
+  /// Stops recording.  @return false if a thread may still be writing a record, so that the memory must stay mapped
+  /// forever
   bool stop_events() noexcept;
   /// Whether the load is wall or CPU time, so that it can be compared with a price.
   bool load_is_seconds() const noexcept { return load_.in_seconds(); }

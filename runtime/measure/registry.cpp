@@ -73,7 +73,7 @@ Registry::Found Registry::metric_of_application(const char* name, const char* un
                                                          std::string_view(name)) != std::end(own_metrics);
   if (own)
     throw Error(Status::conflict,
-                std::string("metric '") + name + "' is one that the library measures: choose another name");
+                std::string("the library itself measures a metric '") + name + "': choose another name");
   const Found found = metric(name, unit);
   static_assert(max_metrics <= 32);
   applications_metrics_.fetch_or(1u << found.id, std::memory_order_acq_rel);
@@ -111,8 +111,8 @@ Registry::Found Registry::define(Definition what, const char* name, Kind kind, c
   auto limited = [&](std::atomic<std::uint32_t>& n, std::uint32_t limit, const char* plural) -> std::uint32_t {
     const std::uint32_t have = n.load(std::memory_order_relaxed);
     if (have >= limit)
-      throw Error(Status::limit, std::string("no more than ") + std::to_string(limit) + " " + plural +
-                                     " fit in a process; '" + name + "' is one too many: use fewer names");
+      throw Error(Status::limit, std::string("a process can have at most ") + std::to_string(limit) + " " + plural +
+                                     "; '" + name + "' would exceed that: use fewer names");
     return have;
   };
   std::uint32_t id = 0;

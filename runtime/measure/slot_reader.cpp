@@ -22,7 +22,7 @@ void SlotReader::read(const Reading& how, bool stepping, std::uint64_t now, Step
   read_counters(how, n, frame);
   const double measured = read_begins(how.cost, n, frame);
   measured_ += measured;
-  if (!own_ticks_set_ && how.cost.known()) tell_own(how.cost);
+  if (!own_ticks_set_ && how.cost.known()) set_own_ticks(how.cost);
   read_metrics(how, n, frame);
   read_work(frame);
   frame.add_thread(load_, measured);
@@ -172,7 +172,7 @@ double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) co
 }
 
 /// Makes the slot subtract the library's own time at its boundaries.
-void SlotReader::tell_own(const MeasuringCost& cost) {
+void SlotReader::set_own_ticks(const MeasuringCost& cost) {
   own_ticks_set_ = true;
   slot_->own.before_begin.store(static_cast<std::uint64_t>(cost.before_begin), std::memory_order_relaxed);
   slot_->own.before_end.store(static_cast<std::uint64_t>(cost.before_end), std::memory_order_relaxed);

@@ -55,7 +55,7 @@ class SlotReader {
   double read_begins(const MeasuringCost& cost, std::uint32_t n, StepFrame& frame);
   void add_load(std::uint64_t& last, std::uint64_t total, double scale);
   double own_in_waits(std::uint32_t region, const StepFrame& frame) const;
-  void tell_own(const MeasuringCost& cost);
+  void set_own_ticks(const MeasuringCost& cost);
 
   ThreadSlot* const slot_;
   bool stepping_ = false;

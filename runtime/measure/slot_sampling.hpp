@@ -60,7 +60,7 @@ class SlotSampling {
     return Turn::weighted;
   }
   /// Whether turn_of() must be called for a region.
-  bool has_say(std::uint32_t region) const noexcept { return all_timed_ == 0 && in_force_ && region < in_force_->size; }
+  bool covers(std::uint32_t region) const noexcept { return all_timed_ == 0 && in_force_ && region < in_force_->size; }
 
   void begun(Turn turn) noexcept {
     special_ += turn != Turn::timed;

@@ -43,7 +43,7 @@ struct OwnTicks {
 /// Requests from the thread that ends steps to another thread, which serves them at its next boundary.
 enum Request : std::uint32_t { read_step_counters = 1, resample = 2, stop_pricing = 4, record_events = 8 };
 
-/// What a thread has spent in a rebalance that is being priced.
+/// A thread's time and counts in a rebalance that is being priced.
 struct Pricing {
   struct Spent {
     std::uint64_t ticks = 0;

@@ -34,8 +34,8 @@ constexpr Files version_1 = {"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", 
                              "total_inactive_file "};
 constexpr Files version_2 = {"/sys/fs/cgroup", "/memory.max", "/memory.current", "inactive_file "};
 
-/// What a group and all groups above it leave.  In a container, the path may begin above the mounted part: groups that
-/// are not there are skipped.
+/// The memory that a group and all groups above it leave.  In a container, the path may begin above the mounted part;
+/// groups that are not there are skipped.
 std::uint64_t left_in_groups(const std::string& mount, std::string path, const Files& files) {
   std::uint64_t left = unlimited;
   for (;; path.resize(path.rfind('/'))) {

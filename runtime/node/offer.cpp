@@ -25,8 +25,9 @@ namespace effort::node {
 namespace {
 
 Error refused(const std::string& what, int error) {
-  return Error(Status::memory, what + " failed (" + std::strerror(error) +
-                                   "): each rank becomes a node of its own; give /dev/shm more room to share memory");
+  return Error(Status::memory,
+               what + " failed (" + std::strerror(error) +
+                   "): each rank becomes a node of its own; enlarge /dev/shm so that ranks can share memory");
 }
 
 struct OpenFile {
@@ -94,10 +95,11 @@ std::byte* map_file(int file, std::size_t bytes) {
 
 }  // namespace
 
-Offer::Offer(std::size_t bytes, Way way) : bytes_(bytes), way_(way) {
-  file_ = way == Way::descriptor ? open_unnamed() : open_named(address_);
+Offer::Offer(std::size_t bytes, Access access) : bytes_(bytes), access_(access) {
+  file_ = access == Access::descriptor ? open_unnamed() : open_named(address_);
   if (file_ < 0) throw refused("creating shared memory", errno);
-  if (way == Way::descriptor) std::snprintf(address_.path, sizeof address_.path, "/proc/%d/fd/%d", getpid(), file_);
+  if (access == Access::descriptor)
+    std::snprintf(address_.path, sizeof address_.path, "/proc/%d/fd/%d", getpid(), file_);
   const WriteSignalsHeld held;
   int error = ftruncate(file_, static_cast<off_t>(bytes)) != 0 ? errno : 0;
   // Reserve the space now: a shortage is then an error here and not a SIGBUS in the host later.
@@ -115,7 +117,7 @@ Offer::Offer(std::size_t bytes, Way way) : bytes_(bytes), way_(way) {
 Offer::~Offer() { withdraw(); }
 
 void Offer::withdraw() noexcept {
-  if (way_ == Way::name) unlink(address_.path);
+  if (access_ == Access::name) unlink(address_.path);
   close(file_);
 }
 

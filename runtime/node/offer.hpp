@@ -6,7 +6,7 @@
 
 namespace effort::node {
 
-/// Where the other processes find the memory.  Plain bytes, so that it can be sent to them.
+/// The place where other processes find the memory.  Plain bytes, so that it can be sent to them.
 struct Address {
   char path[96] = "";
   std::uint64_t device = 0, inode = 0;  ///< the file at the path
@@ -15,7 +15,7 @@ struct Address {
 };
 
 /// How the other processes reach the memory.
-enum class Way {
+enum class Access {
   descriptor,  ///< through the maker's open file in /proc: the memory never has a name, so a killed process leaves
                ///< nothing behind
   name         ///< by a name in /dev/shm, if they cannot open the maker's /proc; files that a killed process leaves
@@ -26,7 +26,7 @@ enum class Way {
 class Offer {
  public:
   /// @throws Error(memory) if the system refuses.  The space is reserved at once, so that no SIGBUS occurs later.
-  Offer(std::size_t bytes, Way way);
+  Offer(std::size_t bytes, Access access);
   ~Offer();
   Offer(const Offer&) = delete;
   Offer& operator=(const Offer&) = delete;
@@ -43,7 +43,7 @@ class Offer {
 
   Address address_;
   std::size_t bytes_;
-  Way way_;
+  Access access_;
   int file_ = -1;
 };
 

@@ -44,9 +44,9 @@ std::unique_ptr<Segment> Segment::make_private(const SegmentShape& shape) {
   return segment;
 }
 
-std::unique_ptr<Segment> Segment::create(const SegmentShape& shape, Way way, std::unique_ptr<Offer>& offer) {
+std::unique_ptr<Segment> Segment::create(const SegmentShape& shape, Access access, std::unique_ptr<Offer>& offer) {
   const std::size_t bytes = size_of(shape);
-  auto made = std::make_unique<Offer>(bytes, way);
+  auto made = std::make_unique<Offer>(bytes, access);
   std::unique_ptr<Segment> segment(new Segment(made->map(), bytes, shape));
   segment->header().bytes = bytes;
   segment->header().n_local = static_cast<std::uint32_t>(shape.n_local);

@@ -53,7 +53,7 @@ class Segment {
   static std::unique_ptr<Segment> make_private(const SegmentShape& shape);
   /// Creates memory that the ranks of the node share.  They find it through `offer` during its lifetime.
   /// @throws Error(memory)
-  static std::unique_ptr<Segment> create(const SegmentShape& shape, Way way, std::unique_ptr<Offer>& offer);
+  static std::unique_ptr<Segment> create(const SegmentShape& shape, Access access, std::unique_ptr<Offer>& offer);
   /// Maps the memory that another rank created.
   static std::unique_ptr<Segment> attach(const Address& address, const SegmentShape& shape);
 

@@ -113,7 +113,7 @@ void for_each_record(const Memory& memory, const std::vector<Piece>& pieces, std
     const std::span<const Word> words = memory.copy(pieces[i], buffer);
     for (std::size_t at = 0; at < words.size();) {
       const Word* const record = words.data() + at;
-      const What what = what_of(record[0]);
+      const RecordKind what = record_kind_of(record[0]);
       const std::size_t length = words_of(what);
       if (length == 0 || static_cast<int>(what) >= n_kinds || at + length > words.size()) break;
       at += length;

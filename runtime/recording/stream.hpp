@@ -40,14 +40,14 @@ class Stream {
     memory_.store(nullptr, std::memory_order_relaxed);
   }
 
-  void boundary(What what, std::uint32_t id, std::uint64_t ticks) noexcept {
+  void boundary(RecordKind what, std::uint32_t id, std::uint64_t ticks) noexcept {
     append(ticks, first_word(what, id), ticks);
   }
   void step(std::int64_t number, std::uint64_t ticks) noexcept {
-    append(ticks, first_word(What::step, 0), ticks, static_cast<Word>(number));
+    append(ticks, first_word(RecordKind::step, 0), ticks, static_cast<Word>(number));
   }
   void work(std::uint32_t unit, double amount) noexcept {
-    append(last_, first_word(What::work, unit), std::bit_cast<Word>(amount));
+    append(last_, first_word(RecordKind::work, unit), std::bit_cast<Word>(amount));
   }
   /// A part of a message, or a collective; see record_words.hpp.
   void message(Word first, Word second, Word third) noexcept { append(last_, first, second, third); }

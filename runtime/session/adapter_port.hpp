@@ -1,4 +1,4 @@
-// The library's interface for an adapter that measures by itself (adapters/pmpi).
+// The library's interface for an adapter that measures on its own (adapters/pmpi).
 #pragma once
 
 #include "runtime/config/settings.hpp"
@@ -91,9 +91,10 @@ namespace effort::session {
 
 /// Identifies the version and the layout of shared structures, which must be equal in an adapter and the library.
 inline std::string port_build() {
-  constexpr int face = 4;  ///< raised with every change of AdapterPort's members between versions
-  return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " +
-         std::to_string(sizeof(config::Settings)) + " " + std::to_string(sizeof(measure::SlotFront));
+  constexpr int interface_number = 4;  ///< raised with every change of AdapterPort's members between versions
+  return EFFORT_VERSION_STRING " " + std::to_string(interface_number) + " " +
+         std::to_string(sizeof(measure::ThreadSlot)) + " " + std::to_string(sizeof(config::Settings)) + " " +
+         std::to_string(sizeof(measure::SlotFront));
 }
 
 /// For adapters: the port, or null if libeffort is of another build, or if there was no memory for it.

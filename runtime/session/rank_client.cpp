@@ -34,7 +34,7 @@ void RankClient::fail(const char* why) noexcept {
   fresh_.bytes().clear();
   sent_ = 0;
   node::RankArea& area = segment_.rank(setup_.local);
-  std::snprintf(area.failure, sizeof area.failure, "rank %d cannot go on: %s", setup_.rank, why);
+  std::snprintf(area.failure, sizeof area.failure, "rank %d cannot continue: %s", setup_.rank, why);
   area.failed.store(1, std::memory_order_release);
   segment_.header().work.notify();
 }
@@ -228,13 +228,14 @@ void RankClient::callback_left() {
   finish_step();
 }
 
-/// Draws whether this rank is in the sample of the window that begins, if one begins.  A decision came with a hint, so
-/// all ranks have the same at the same step.
+/// Draws whether this rank is in the sample of the window that begins, if one begins.  Decisions arrive with hints, so
+/// all ranks have the same one at the same step.
 void RankClient::draw() {
   if (sample_from_ < 0 || step_ % setup_.tile != 0) return;
   if (step_ >= sample_from_) probability_ = next_probability_;
-  sampled_.store(sampling::drawn_by_itself(setup_.rank, probability_, static_cast<std::uint64_t>(step_ / setup_.tile)),
-                 std::memory_order_relaxed);
+  sampled_.store(
+      sampling::is_drawn_independently(setup_.rank, probability_, static_cast<std::uint64_t>(step_ / setup_.tile)),
+      std::memory_order_relaxed);
 }
 
 /// Publishes the current step and begins the next one.
@@ -297,7 +298,7 @@ Status RankClient::finalize() {
     publish_held_back(step_ - 1);
     f.steps = step_;
     attempt([&] {
-      recorder_.last_words(pending_);
+      recorder_.add_final_notes(pending_);
       pending_.fixed(f, Record::final);
     });
     flush(pending_);

@@ -48,10 +48,10 @@ std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
 
 std::unique_ptr<node::Segment> Session::share_memory(Node& node, const node::SegmentShape& shape) {
   std::unique_ptr<node::Segment> segment;
-  for (const node::Way way : {node::Way::descriptor, node::Way::name}) {
+  for (const node::Access access : {node::Access::descriptor, node::Access::name}) {
     node::Address address;
     std::unique_ptr<node::Offer> offer;
-    if (node.local == 0) node.shared([&] { segment = node::Segment::create(shape, way, offer); });
+    if (node.local == 0) node.shared([&] { segment = node::Segment::create(shape, access, offer); });
     if (offer) address = offer->address();
     require(transport_->node_bcast(&address, sizeof address), *transport_);
     if (node.local != 0 && address.given()) node.shared([&] { segment = node::Segment::attach(address, shape); });
@@ -187,7 +187,7 @@ std::string Session::why_not(Status worst) const {
       return "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank";
     default:
       return "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD of a session that was begun "
-             "earlier differ from rank 0's: set them alike on all ranks";
+             "earlier differ from rank 0's: set them to the same values on all ranks";
   }
 }
 

@@ -5,7 +5,7 @@
 namespace effort::engine {
 
 bool SampleSchedule::is_due(std::int64_t due) const {
-  return decides_before() && (from_ < 0 || next_window(due) >= from_ + std::int64_t{settings_.update} * tile_);
+  return decides_in_advance() && (from_ < 0 || next_window(due) >= from_ + std::int64_t{settings_.update} * tile_);
 }
 
 void SampleSchedule::decide(const window::Result& known, const SampleRules& rules, std::int64_t affordable,
@@ -20,7 +20,7 @@ void SampleSchedule::decide(const window::Result& known, const SampleRules& rule
     sampling::shrink(d.sample.plan, affordable);
     d.sample.ranks = sampling::draw(d.sample.plan, n, static_cast<std::uint64_t>(from_ / tile_));
   } else {
-    d.each = sampling::probability_by_itself(targets, n, rules.groups(), affordable);
+    d.each = sampling::independent_probability(targets, n, rules.groups(), affordable);
   }
   const auto drawn = [&](std::int32_t rank) {
     const auto& in = d.sample.ranks;
@@ -39,7 +39,7 @@ sampling::DrawnSample SampleSchedule::of_window(std::int64_t first_step, std::si
   sampling::DrawnSample sample{{{}, {static_cast<std::int64_t>(n)}, {0}}, {}};
   if (none) return sample;
   for (std::int32_t r = 0; r < static_cast<std::int32_t>(n); ++r)
-    if (sampling::drawn_by_itself(r, decisions_.front().each, static_cast<std::uint64_t>(first_step / tile_)))
+    if (sampling::is_drawn_independently(r, decisions_.front().each, static_cast<std::uint64_t>(first_step / tile_)))
       sample.ranks.push_back(r);
   sample.plan.size[0] = static_cast<std::int64_t>(sample.ranks.size());
   return sample;

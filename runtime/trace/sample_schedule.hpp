@@ -18,15 +18,15 @@ namespace effort::engine {
 /// remembers it until they have ended.  A decision travels with a hint, so all ranks know it at the same step.  It
 /// holds from the first window that begins after that step.  With `subset` the same ranks are drawn for all windows
 /// until the next decision; with `global` each rank draws by itself in each window, with the probability that was
-/// decided (sampling::drawn_by_itself).  Used by the engine's thread only; the same on all nodes.
+/// decided (sampling::is_drawn_independently).  Used by the engine's thread only; the same on all nodes.
 class SampleSchedule {
  public:
   /// @param tile  steps of a window
   SampleSchedule(const config::Trace& settings, const std::vector<int>& ranks, int tile)
       : settings_(settings), ranks_(ranks), tile_(tile), probability_(ranks.size()) {}
 
-  bool decides_before() const { return settings_.decides_before(); }
-  /// Whether it is time for a decision that travels with the hint due at the end of this step.
+  bool decides_in_advance() const { return settings_.decides_in_advance(); }
+  /// Whether a decision is to be made that travels with the hint due at the end of this step.
   bool is_due(std::int64_t due) const;
   /// @param known  after a description
   /// @param affordable  the most ranks

@@ -6,31 +6,31 @@
 
 namespace effort::engine {
 
-using recording::What;
+using recording::RecordKind;
 using recording::Word;
 using trace::Event;
 using trace::Kind;
 
 namespace {
 
-Kind kind_of(What what) {
+Kind kind_of(RecordKind what) {
   switch (what) {
-    case What::enter: return Kind::enter;
-    case What::leave: return Kind::leave;
-    case What::phase: return Kind::phase;
-    case What::rebalance: return Kind::rebalance;
-    case What::work: return Kind::work;
-    case What::send: return Kind::send;
-    case What::send_start: return Kind::send_start;
-    case What::send_done: return Kind::send_done;
-    case What::receive: return Kind::receive;
-    case What::receive_start: return Kind::receive_start;
-    case What::receive_done: return Kind::receive_done;
-    case What::cancelled: return Kind::request_cancelled;
-    case What::collective: return Kind::collective;
-    case What::one_sided: return Kind::one_sided;
-    case What::step:
-    case What::none: break;
+    case RecordKind::enter: return Kind::enter;
+    case RecordKind::leave: return Kind::leave;
+    case RecordKind::phase: return Kind::phase;
+    case RecordKind::rebalance: return Kind::rebalance;
+    case RecordKind::work: return Kind::work;
+    case RecordKind::send: return Kind::send;
+    case RecordKind::send_start: return Kind::send_start;
+    case RecordKind::send_done: return Kind::send_done;
+    case RecordKind::receive: return Kind::receive;
+    case RecordKind::receive_start: return Kind::receive_start;
+    case RecordKind::receive_done: return Kind::receive_done;
+    case RecordKind::cancelled: return Kind::request_cancelled;
+    case RecordKind::collective: return Kind::collective;
+    case RecordKind::one_sided: return Kind::one_sided;
+    case RecordKind::step:
+    case RecordKind::none: break;
   }
   return Kind::step;
 }
@@ -41,19 +41,19 @@ bool has_id(Kind kind) {
 
 /// The event of a record without its time and with the rank's id.
 Event event_of(const Word* record) {
-  const What what = recording::what_of(record[0]);
+  const RecordKind what = recording::record_kind_of(record[0]);
   Event e;
   e.kind = kind_of(what);
-  if (what < What::send) {
+  if (what < RecordKind::send) {
     e.id = recording::id_of(record[0]);
-    if (what == What::step) e.bytes = record[2];
-    if (what == What::work) e.bytes = record[1];
+    if (what == RecordKind::step) e.bytes = record[2];
+    if (what == RecordKind::work) e.bytes = record[1];
     return e;
   }
   e.id = recording::communicator_of(record[0]);
   e.peer = recording::peer_of(record[0]);
   e.bytes = record[1];
-  if (what == What::collective || what == What::one_sided) {
+  if (what == RecordKind::collective || what == RecordKind::one_sided) {
     e.received_bytes = record[2];
   } else {
     e.tag = static_cast<std::int32_t>(record[2]);
@@ -127,12 +127,12 @@ RankEvents TraceEvents::read_rest(std::int64_t first) const {
   return read(first, last, from, measure::ticks());
 }
 
-/// The events of [from, to), of steps that are there as a whole, as far as they have ended.
+/// The events of [from, to), without those of steps whose records are incomplete.
 RankEvents TraceEvents::read(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to) const {
   RankEvents out;
   out.last_step = last;
   const std::vector<recording::Piece> pieces = memory_.pieces(from, to);
-  // Reserved at once, because growing would take as long as everything else.
+  // Reserve once, because growing would take as long as everything else.
   if (!pieces.empty()) events_of(pieces[0].thread, out).reserve(pieces.size() * recording::Memory::block_words / 2);
   recording::for_each_record(memory_, pieces, from, to,
                              [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) {
@@ -164,13 +164,14 @@ class Exchanges {
   };
 
   void look_at(std::uint32_t thread, const Word* record, std::uint64_t ticks) {
-    const What what = recording::what_of(record[0]);
-    if (what < What::send || what > What::cancelled) return;
+    const RecordKind what = recording::record_kind_of(record[0]);
+    if (what < RecordKind::send || what > RecordKind::cancelled) return;
     const std::int32_t peer = recording::peer_of(record[0]);
     const bool chosen =
         peer >= 0 && static_cast<std::size_t>(peer) < kept_.size() && kept_[static_cast<std::size_t>(peer)];
-    const bool ends = what == What::receive_done || what == What::send_done || what == What::cancelled;
-    const bool any = what == What::receive_start && peer < 0;
+    const bool ends =
+        what == RecordKind::receive_done || what == RecordKind::send_done || what == RecordKind::cancelled;
+    const bool any = what == RecordKind::receive_start && peer < 0;
     if (!chosen && !any && !ends) return;
     const auto request = static_cast<std::size_t>(record[2] >> 32);
     if (ends && !chosen && !several_ && start_of(request) == 0) return;
@@ -196,10 +197,10 @@ class Exchanges {
 
   void connect(std::size_t i) {
     Candidate& c = all_[i];
-    const What what = recording::what_of(c.words[0]);
-    if (what == What::send || what == What::receive) return;
+    const RecordKind what = recording::record_kind_of(c.words[0]);
+    if (what == RecordKind::send || what == RecordKind::receive) return;
     std::size_t& start = start_of(c.request());
-    if (what == What::send_start || what == What::receive_start) {
+    if (what == RecordKind::send_start || what == RecordKind::receive_start) {
       start = i + 1;
       return;
     }

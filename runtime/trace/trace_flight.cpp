@@ -37,7 +37,7 @@ void TraceKeeper::save_rest(Reason why) {
   saved_bytes_ += file_.size() - before;
 }
 
-void TraceKeeper::save_everything_asked_for() {
+void TraceKeeper::save_on_request() {
   if (!opened_) return;
   save_rest(record::trace::reason_snapshot);
   const std::uint64_t before = file_.size();

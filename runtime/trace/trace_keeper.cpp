@@ -157,7 +157,7 @@ sampling::KeptRanks TraceKeeper::choose(const window::Result& known, std::int64_
   facts.jumped = (known.advice & window::advice_jump) != 0;
   facts.window = window_;
   const std::vector<sampling::Target> targets = rules_.targets(known.load);
-  if (!schedule_.decides_before()) return sampling::choose_ranks(facts, targets, rules_.groups(), affordable());
+  if (!schedule_.decides_in_advance()) return sampling::choose_ranks(facts, targets, rules_.groups(), affordable());
   const sampling::DrawnSample sample = schedule_.of_window(first, known.load.size());
   sampling::KeptRanks kept = sampling::choose_ranks(facts, sample, affordable());
   kept.reached = sampling::reached(sample.plan, targets[0]);
@@ -232,7 +232,7 @@ void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std
   const auto by_rank = [](const auto& a, const auto& b) { return a.rank < b.rank; };
   std::sort(w.ranks.begin(), w.ranks.end(), by_rank);
   write_clock();
-  write_window(w, all, !kept.is_odd());
+  write_window(w, all, !kept.concerns_all_ranks());
   kept_ += static_cast<std::int64_t>(all.size());
   const std::uint64_t before = file_.appended();
   for (const auto& [rank, events] : partners) write_rank(events, rank, w, false);
@@ -258,11 +258,11 @@ std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const 
     if (events == 0) continue;
     partners_.allowed -= each * static_cast<double>(events);
     if (partners_.allowed < 0) {
-      if (!partners_.told)
+      if (!partners_.noted)
         log_.note(
             "TRACE_BUDGET left no room for all partners of kept ranks: in some windows, messages of the trace have "
             "one end only");
-      partners_.told = true;
+      partners_.noted = true;
       break;
     }
     partners_.events += events;
@@ -271,7 +271,7 @@ std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const 
   return out;
 }
 
-/// @param may_reduce  the window as a whole is not odd
+/// @param may_reduce  false if the window as a whole is unusual
 void TraceKeeper::write_window(const record::trace::Window& window,
                                const std::vector<std::pair<std::int32_t, RankEvents>>& all, bool may_reduce) {
   write_names();

@@ -52,7 +52,7 @@ class TraceKeeper {
 
   // ---- the flight recorder
   /// Adds the windows of all ranks that are still in memory to the trace, beyond the budget.  Collective.
-  void save_everything_asked_for();
+  void save_on_request();
   /// The same when a local rank is lost, plus everything that ranks have recorded since step `first`, the first step in
   /// no window.  Not collective: the other nodes may not respond.  Only on nodes that write a file.
   void save_after_loss(std::int64_t first);
@@ -121,7 +121,7 @@ class TraceKeeper {
   struct Partners {
     std::int64_t events = 0, bytes = 0;  ///< so far
     double allowed = 0;                  ///< bytes in this window
-    bool told = false;                   ///< whether the note on missing partners was given
+    bool noted = false;                  ///< whether the note on missing partners has been added
   } partners_;
   std::vector<bool> hidden_;  ///< by region of the run: begins and ends are not kept
   std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0, modules_named_ = 0;

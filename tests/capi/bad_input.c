@@ -113,7 +113,7 @@ static void ids_and_kinds(void) {
   CHECK_FAILS(effort_metric_define("flops", "s", &again), EFFORT_ERR_CONFLICT, "'flops'");
   CHECK(m == again);
   CHECK_OK(effort_metric(m, 1.0));
-  CHECK_FAILS(effort_metric(m + 1, 1.0), EFFORT_ERR_UNKNOWN_ID, "was never given out");
+  CHECK_FAILS(effort_metric(m + 1, 1.0), EFFORT_ERR_UNKNOWN_ID, "was never returned");
 }
 
 static void nesting(void) {

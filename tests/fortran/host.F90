@@ -5,7 +5,7 @@
 module names_that_stay_free
   use effort
   implicit none
-  integer :: c_int, c_ptr, c_loc, MPI_Comm, give, refuse, c_text, handle_of, c_begin, begin_id, init_integer
+  integer :: c_int, c_ptr, c_loc, MPI_Comm, set_ierr, refuse, c_text, handle_of, c_begin, begin_id, init_integer
 end module
 
 module host_checks

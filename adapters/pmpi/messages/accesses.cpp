@@ -3,11 +3,11 @@
 
 namespace effort::pmpi {
 
-/// Of a rank of the window at hand, communicator_.
+/// Records an access to a rank of the current window's communicator_.
 void MessageCall::access(int target, std::uint64_t sent, std::uint64_t received) {
   if (target == MPI_PROC_NULL) return;
   open();
-  put(What::one_sided, communicator_, communicator_->world_rank(target), sent, received);
+  put(RecordKind::one_sided, communicator_, communicator_->world_rank(target), sent, received);
 }
 
 void MessageCall::access() {
@@ -35,7 +35,7 @@ void MessageCall::synchronise() {
   communicator_ = known->second;
   if (const int rank = synchronised_rank_place(call_); rank >= 0) return access(a_.integer(rank), 0, 0);
   open();
-  put(call_ == Call::Win_fence ? What::collective : What::one_sided, communicator_, -1, 0, 0);
+  put(call_ == Call::Win_fence ? RecordKind::collective : RecordKind::one_sided, communicator_, -1, 0, 0);
 }
 
 void MessageCall::made_window(bool succeeded) {

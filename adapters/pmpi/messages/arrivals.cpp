@@ -28,16 +28,19 @@ Logs& logs() {
 }
 bool knows_communicators = false;
 
-/// Runs `body`, alone.  If it throws (memory), no more arrivals are noted; the other ranks notice that one is missing.
+/// Runs `body` under the lock.  If memory runs out, no more arrivals are noted; the other ranks notice that they are
+/// missing.
 template <typename Body>
 void stop_on_error(const Body& body) noexcept {
   try {
     if (!shared_by_threads) shared_by_threads = new Shared;
-    const Together held;
+    const SharedLock held;
     body();
   } catch (const std::exception&) {
     arrivals_on = false;
-    note([] { return "there was no memory to note when this rank arrived at collectives: COMM_WAITS lacks the rest"; });
+    note([] {
+      return "out of memory while recording when this rank arrived at collectives: COMM_WAITS lacks the rest";
+    });
   }
 }
 

@@ -72,7 +72,7 @@ constexpr bool polls_requests(Call call) {
 }
 
 /// Whether a call concerns messages, before or after it.
-constexpr bool tells_before(Call call) {
+constexpr bool acts_before(Call call) {
   switch (info(call).role) {
     case Role::send:
     case Role::receive:
@@ -95,7 +95,7 @@ constexpr bool tells_before(Call call) {
     default: return false;
   }
 }
-constexpr bool tells_after(Call call) {
+constexpr bool acts_after(Call call) {
   switch (info(call).role) {
     case Role::receive:
     case Role::exchange:
@@ -123,7 +123,7 @@ constexpr bool counts_in_matrix(Call call) {
     case Role::free:
     case Role::quiet: return false;
     case Role::other: return call == Call::Mrecv;
-    default: return tells_before(call);
+    default: return acts_before(call);
   }
 }
 

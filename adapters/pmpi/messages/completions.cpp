@@ -45,39 +45,40 @@ void MessageCall::claim_requests(Requests given, int status_place, bool status_a
 }
 
 /// A receive is complete.
-inline void MessageCall::put_received(const Request& r, std::uint32_t number, const char* told) {
+inline void MessageCall::put_received(const Request& r, std::uint32_t number, const char* raw_status) {
   MPI_Status status;
-  std::memcpy(&status, told, sizeof status);
-  // MPICH 4.0 leaves the status of MPI_Isendrecv empty.  The values that the host has asked for are right anyway.
+  std::memcpy(&status, raw_status, sizeof status);
+  // MPICH 4.0 leaves the status of MPI_Isendrecv empty.  In that case the values that the host has asked for are used,
+  // which are right.
   const bool filled = r.tag < 0 || status.MPI_TAG == r.tag;
   const int source = r.peer >= 0 ? r.peer : r.communicator->world_rank(status.MPI_SOURCE);
-  put(What::receive_done, r.communicator, source, filled ? received_bytes(status) : 0, filled ? status.MPI_TAG : r.tag,
-      number);
+  put(RecordKind::receive_done, r.communicator, source, filled ? received_bytes(status) : 0,
+      filled ? status.MPI_TAG : r.tag, number);
 }
 
 /// Records that a request is complete.
-void MessageCall::report(std::uint32_t number, const char* told) {
+void MessageCall::report(std::uint32_t number, const char* raw_status) {
   Request& r = shared().requests[number];
-  if (traffic_on) count_completed(r, told);
+  if (traffic_on) count_completed(r, raw_status);
   if (r.reported) return;
   r.reported = true;
   if (r.collective) return;
   ++completions_;
-  if (r.companion != none) put(What::send_done, nullptr, -1, 0, 0, r.companion);
-  if (r.sends && !r.cancelled) return put(What::send_done, nullptr, -1, 0, 0, number);
+  if (r.companion != none) put(RecordKind::send_done, nullptr, -1, 0, 0, r.companion);
+  if (r.sends && !r.cancelled) return put(RecordKind::send_done, nullptr, -1, 0, 0, number);
   MPI_Status status;
-  if (told) std::memcpy(&status, told, sizeof status);
+  if (raw_status) std::memcpy(&status, raw_status, sizeof status);
   int cancelled = 0;
-  if (r.cancelled && told) PMPI_Test_cancelled(&status, &cancelled);
+  if (r.cancelled && raw_status) PMPI_Test_cancelled(&status, &cancelled);
   if (r.partitioned && !r.sends && !cancelled)
-    return put(What::receive_done, r.communicator, r.peer, r.bytes, r.tag, number);
-  if (cancelled || (!r.sends && !told)) return put(What::cancelled, nullptr, -1, 0, 0, number);
-  if (r.sends) return put(What::send_done, nullptr, -1, 0, 0, number);
-  put_received(r, number, told);
+    return put(RecordKind::receive_done, r.communicator, r.peer, r.bytes, r.tag, number);
+  if (cancelled || (!r.sends && !raw_status)) return put(RecordKind::cancelled, nullptr, -1, 0, 0, number);
+  if (r.sends) return put(RecordKind::send_done, nullptr, -1, 0, 0, number);
+  put_received(r, number, raw_status);
 }
 
 /// The time to complete a request is divided among the messages that the call completes.
-inline void MessageCall::count_completed(const Request& r, const char* told) {
+inline void MessageCall::count_completed(const Request& r, const char* raw_status) {
   if (r.cancelled) return;
   if (r.parts() != none) {
     for (Part p : shared().traffic.kept(r.parts())) {
@@ -87,9 +88,9 @@ inline void MessageCall::count_completed(const Request& r, const char* told) {
     return;
   }
   int peer = r.peer;
-  if (peer < 0 && told) {
+  if (peer < 0 && raw_status) {
     MPI_Status status;
-    std::memcpy(&status, told, sizeof status);
+    std::memcpy(&status, raw_status, sizeof status);
     peer = r.communicator->world_rank(status.MPI_SOURCE);
   }
   count_time(peer, r.sends);
@@ -114,24 +115,24 @@ void MessageCall::retire(std::uint32_t number) {
 }
 
 /// A claimed request is complete.
-inline void MessageCall::complete_claimed(std::uint32_t number, const char* told) {
+inline void MessageCall::complete_claimed(std::uint32_t number, const char* raw_status) {
   RequestTable& requests = shared().requests;
   const Request& r = requests[number];
-  if (__builtin_expect(!r.ordinary() || (!r.sends && !told && records_), 0)) {
-    report(number, told);
+  if (__builtin_expect(!r.ordinary() || (!r.sends && !raw_status && records_), 0)) {
+    report(number, raw_status);
     return retire(number);
   }
-  if (traffic_on) count_completed(r, told);
+  if (traffic_on) count_completed(r, raw_status);
   ++completions_;
   if (r.sends)
-    put(What::send_done, nullptr, -1, 0, 0, number);
-  else if (told)
-    put_received(r, number, told);
+    put(RecordKind::send_done, nullptr, -1, 0, 0, number);
+  else if (raw_status)
+    put_received(r, number, raw_status);
   drop(*r.communicator);
   requests.release(number);
 }
 
-/// Its place is one of the call's array.
+/// @param i  its place in the call's array
 void MessageCall::complete(int i, const char* status) {
   if (i < 0 || static_cast<std::size_t>(i) >= claimed_.size()) return;
   std::uint32_t& number = claimed_[static_cast<std::size_t>(i)];
@@ -156,23 +157,25 @@ void MessageCall::keep_others() {
 void MessageCall::completed(bool succeeded) {
   if (!any_) return;
   if (!succeeded) return completed_with_error();
-  const char* const told = statuses();
-  const auto status = [&](int k) { return told ? told + static_cast<std::size_t>(k) * sizeof(MPI_Status) : nullptr; };
+  const char* const raw_status = statuses();
+  const auto status = [&](int k) {
+    return raw_status ? raw_status + static_cast<std::size_t>(k) * sizeof(MPI_Status) : nullptr;
+  };
   switch (call_) {
     case Call::Test:
     case Call::Testall:
       if (a_.result(flag_place(call_)) == 0) break;
       [[fallthrough]];
     case Call::Wait:
-    case Call::Waitall: return complete_all(told);
+    case Call::Waitall: return complete_all(raw_status);
     case Call::Testany:
       if (a_.result(flag_place(call_)) == 0) break;
       [[fallthrough]];
-    case Call::Waitany: complete(place_told(a_.result(2)), status(0)); break;
+    case Call::Waitany: complete(from_zero(a_.result(2)), status(0)); break;
     case Call::Waitsome:
     case Call::Testsome: {
       const int n = a_.result(2);  // or MPI_UNDEFINED
-      for (int k = 0; k < n; ++k) complete(place_told(a_.result(3, k)), status(k));
+      for (int k = 0; k < n; ++k) complete(from_zero(a_.result(3, k)), status(k));
       break;
     }
     default: break;
@@ -180,7 +183,7 @@ void MessageCall::completed(bool succeeded) {
   keep_others();
 }
 
-/// After an error, a request is over if its handle is gone.  Its status, if one has been set, says what it did.
+/// After an error, a request is finished if its handle is null.  Its status, if one has been set, holds its outcome.
 void MessageCall::completed_with_error() {
   const int n = static_cast<int>(claimed_.size());
   const bool each = call_ == Call::Waitall || call_ == Call::Testall;
@@ -226,15 +229,15 @@ void MessageCall::free_request() {
   if (const Request& r = shared().requests[number_]; r.active && !r.collective) open();
 }
 
-/// The host does not wait for the request.  A send continues; whether a receive completes cannot be known.
+/// The host does not wait for the request.  A send continues; it is unknown whether a receive completes.
 void MessageCall::freed_request(bool succeeded) {
   if (number_ == none) return;
   Request& r = shared().requests[number_];
   if (!succeeded) return shared().requests.put_back(number_);
   if (r.active && !r.reported && !r.collective && r.companion != none)
-    put(What::send_done, nullptr, -1, 0, 0, r.companion);
+    put(RecordKind::send_done, nullptr, -1, 0, 0, r.companion);
   if (r.active && !r.reported && !r.collective)
-    put(r.sends && !r.cancelled ? What::send_done : What::cancelled, nullptr, -1, 0, 0, number_);
+    put(r.sends && !r.cancelled ? RecordKind::send_done : RecordKind::cancelled, nullptr, -1, 0, 0, number_);
   forget(number_);
 }
 

@@ -25,7 +25,7 @@ struct Found {
   int source, tag;
 };
 
-/// What all threads share.
+/// The state that all threads share.
 struct Shared {
   std::mutex mutex;
   bool concurrent = true;  ///< MPI_THREAD_MULTIPLE; otherwise the host's calls of MPI follow each other
@@ -34,31 +34,31 @@ struct Shared {
   std::unordered_map<Word, Found> found;            ///< by message
   std::unordered_map<Word, Communicator*> windows;  ///< by window; used as long as it exists
 };
-extern __attribute__((visibility("hidden"))) Shared* shared_by_threads;  ///< never freed: calls may come late
+extern __attribute__((visibility("hidden"))) Shared* shared_by_threads;  ///< never freed, because calls may come late
 inline Shared& shared() { return *shared_by_threads; }
 
-/// Holds what threads share.
-class Together {
+/// Locks the state that threads share.
+class SharedLock {
  public:
-  Together() {
+  SharedLock() {
     if (shared().concurrent) shared().mutex.lock();
   }
-  ~Together() {
+  ~SharedLock() {
     if (shared().concurrent) shared().mutex.unlock();
   }
-  Together(const Together&) = delete;
-  Together& operator=(const Together&) = delete;
+  SharedLock(const SharedLock&) = delete;
+  SharedLock& operator=(const SharedLock&) = delete;
 };
 
 inline MPI_Comm pointed_at(const Arguments& a, int place) {
   return a.fortran ? PMPI_Comm_f2c(*a.pointer<MPI_Fint>(place)) : *a.pointer<MPI_Comm>(place);
 }
 
-/// Of one thread's call at a time.  before() and after() are called with the slot's gate closed.
+/// Follows one thread's calls, one at a time.  before() and after() are called with the slot's gate closed.
 class MessageCall {
  public:
-  /// Before the call: records what it starts, and takes note of what it may complete.  The call gets statuses of this
-  /// library where the host wants none but they tell what a receive has got.
+  /// Before the call: records what it starts, and notes what it may complete.  If the host ignores statuses that are
+  /// needed to learn what was received, the call gets statuses of this library.
   /// @param words  the call's arguments, of which it may replace the status
   /// @param begun  the call has a region of its own, which has just been begun
   template <Call call>
@@ -72,7 +72,7 @@ class MessageCall {
 
  private:
   static constexpr std::uint32_t none = RequestTable::none;
-  using What = recording::What;
+  using RecordKind = recording::RecordKind;
   using Request = RequestTable::Request;
 
   // message_starts.cpp
@@ -116,8 +116,8 @@ class MessageCall {
   void complete_all(const char* statuses);
   void complete_claimed(std::uint32_t number, const char* status);
   void keep_others();
-  /// A place in an array as the call gives it, counted from 0.
-  int place_told(int place) const { return a_.fortran ? place - 1 : place; }
+  /// Converts an index from the call to one that starts at 0.
+  int from_zero(int place) const { return a_.fortran ? place - 1 : place; }
   void look_at_request();
   void looked_at_request(bool succeeded);
   void free_request();
@@ -130,7 +130,7 @@ class MessageCall {
   void count_completed(const Request& r, const char* status);
   /// The first status, of whatever alignment; null if there is none.
   const char* statuses() const;
-  /// It, in `copy`; null if there is none.
+  /// Copies the first status to `copy`; null if there is none.
   const MPI_Status* status(MPI_Status& copy) const;
 
   template <Call call>
@@ -148,16 +148,16 @@ class MessageCall {
   void count_message(int to, std::uint64_t bytes, float weight = 1) { count(to, true, true, bytes, weight); }
   void count_time(int peer, bool sends) { count(peer, sends, false, 0); }
 
-  /// Records happen at the call's boundaries.  Makes them where the call has no region of its own.
+  /// Records need the time of the call's boundaries.  Adds them if the call has no region of its own.
   void open() {
     if (__builtin_expect(!begun_ && !apart_, 0)) begin_apart();
   }
   void begin_apart();
-  void put(What what, Communicator* c, int peer, Word second, Word third) {
-    if (!slot_->events.on()) return;  // then its id is of no use
+  void put(RecordKind what, Communicator* c, int peer, Word second, Word third) {
+    if (!slot_->events.on()) return;  // do not register an id that nothing uses
     slot_->events.message(recording::message(what, c ? id_of(*c) : 0, peer), second, third);
   }
-  void put(What what, Communicator* c, int peer, std::uint64_t bytes, int tag, std::uint32_t request) {
+  void put(RecordKind what, Communicator* c, int peer, std::uint64_t bytes, int tag, std::uint32_t request) {
     put(what, c, peer, bytes, static_cast<std::uint32_t>(tag) | static_cast<Word>(request) << 32);
   }
   Communicator* communicator_at(int place) { return communicator(a_.communicator(place)); }
@@ -243,7 +243,7 @@ __attribute__((always_inline)) inline void MessageCall::with_doublings(int count
   if (!c) return;
   open();
   const std::uint64_t bytes = count_place < 0 ? 0 : c->doublings * a_.bytes(count_place, count_place + 1);
-  put(What::collective, c, -1, bytes, bytes);
+  put(RecordKind::collective, c, -1, bytes, bytes);
 }
 
 template <Call call>
@@ -293,9 +293,9 @@ inline void MessageCall::before(Word* words, bool fortran, measure::ThreadSlot& 
   number_ = none;
   completions_ = 0;
   parts_.clear();
-  if constexpr (tells_before(call)) {
+  if constexpr (acts_before(call)) {
     try {
-      const Together held;
+      const SharedLock held;
       start_as<call>();
     } catch (const std::exception&) {
       end_messages();
@@ -318,15 +318,15 @@ inline void MessageCall::count_call(bool succeeded, std::uint64_t ticks) {
 template <Call given>
 inline void MessageCall::after(bool succeeded, std::uint64_t ticks) noexcept {
   constexpr Call call = plain(given);
-  if constexpr (tells_before(call))
+  if constexpr (acts_before(call))
     if (__builtin_expect(apart_, 0)) close();
-  if constexpr (tells_after(call) || counts_in_matrix(call)) {
+  if constexpr (acts_after(call) || counts_in_matrix(call)) {
     if (!messages_on) return;
-    if constexpr (!tells_after(call))
+    if constexpr (!acts_after(call))
       if (!traffic_on) return;
     try {
-      const Together held;
-      if constexpr (tells_after(call)) end_as<call>(succeeded);
+      const SharedLock held;
+      if constexpr (acts_after(call)) end_as<call>(succeeded);
       if constexpr (counts_in_matrix(call))
         if (traffic_on) count_call<call>(succeeded, ticks);
     } catch (const std::exception&) {

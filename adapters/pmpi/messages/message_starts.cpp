@@ -24,7 +24,7 @@ void MessageCall::send() {
   open();
   const int peer = c->world_rank(rank);
   const std::uint64_t bytes = a_.bytes(1, 2);
-  put(What::send, c, peer, bytes, a_.integer(4), 0);
+  put(RecordKind::send, c, peer, bytes, a_.integer(4), 0);
   // The time of an exchange is charged to the rank received from.
   if (traffic_on)
     count_message(peer, bytes,
@@ -46,7 +46,9 @@ void MessageCall::received(bool succeeded) {
   MPI_Status copy;
   const MPI_Status* const s = succeeded ? status(copy) : nullptr;
   ++completions_;
-  if (s) put(What::receive, communicator_, communicator_->world_rank(s->MPI_SOURCE), received_bytes(*s), s->MPI_TAG, 0);
+  if (s)
+    put(RecordKind::receive, communicator_, communicator_->world_rank(s->MPI_SOURCE), received_bytes(*s), s->MPI_TAG,
+        0);
   if (traffic_on) {
     const int source = s ? s->MPI_SOURCE : call_ == Call::Mrecv ? MPI_ANY_SOURCE : a_.integer(source_place(call_));
     count_time(communicator_->world_rank(source), false);
@@ -56,7 +58,7 @@ void MessageCall::received(bool succeeded) {
 
 // ---- requests
 
-/// A request of this call, number_; null if there are too many.
+/// Adds a request for this call and sets number_; null if there are too many.
 /// @param peer, tag  as records have them
 inline MessageCall::Request* MessageCall::add(Communicator& c, int peer, int tag, bool sends) {
   number_ = shared().requests.add();
@@ -80,7 +82,7 @@ void MessageCall::start(bool sends) {
   add(*c, peer, tag, sends);
   open();
   const std::uint64_t bytes = sends ? a_.bytes(1, 2) : 0;
-  put(sends ? What::send_start : What::receive_start, c, peer, bytes, tag, number_);
+  put(sends ? RecordKind::send_start : RecordKind::receive_start, c, peer, bytes, tag, number_);
   if (traffic_on) count(peer, sends, sends, bytes);
 }
 
@@ -94,11 +96,11 @@ void MessageCall::bind(MPI_Request handle) {
   // intercepted.
   if (before != none && (requests[before].persistent || !requests[before].sends || !requests[number_].sends)) {
     requests.claim(word, requests[before].thread);
-    if (requests[before].active) put(What::cancelled, nullptr, -1, 0, 0, before);
+    if (requests[before].active) put(RecordKind::cancelled, nullptr, -1, 0, 0, before);
     forget(before);
   }
   if (requests.bind(number_, word)) return;
-  put(What::send_done, nullptr, -1, 0, 0, number_);
+  put(RecordKind::send_done, nullptr, -1, 0, 0, number_);
   forget(number_);
 }
 
@@ -112,7 +114,7 @@ void MessageCall::start_exchange() {
     add(*c, c->world_rank(to), a_.integer(4), true);
     open();
     const std::uint64_t bytes = a_.bytes(1, 2);
-    put(What::send_start, c, c->world_rank(to), bytes, a_.integer(4), number_);
+    put(RecordKind::send_start, c, c->world_rank(to), bytes, a_.integer(4), number_);
     if (traffic_on) count_message(c->world_rank(to), bytes);
   }
   if (from == MPI_PROC_NULL) return;
@@ -120,7 +122,7 @@ void MessageCall::start_exchange() {
   const int peer = peer_of(*c, from), tag = tag_of(a_.integer(place + 1));
   if (Request* const r = add(*c, peer, tag, false)) r->companion = send;
   open();
-  put(What::receive_start, c, peer, 0, tag, number_);
+  put(RecordKind::receive_start, c, peer, 0, tag, number_);
   if (number_ == none) number_ = send;
 }
 
@@ -128,9 +130,9 @@ void MessageCall::started(bool succeeded, int request_place) {
   if (number_ == none) return;
   const MPI_Request handle = succeeded ? a_.request(request_place) : MPI_REQUEST_NULL;
   if (handle != MPI_REQUEST_NULL) return bind(handle);
-  put(What::cancelled, nullptr, -1, 0, 0, number_);
+  put(RecordKind::cancelled, nullptr, -1, 0, 0, number_);
   if (const std::uint32_t send = shared().requests[number_].companion; send != none)
-    put(What::cancelled, nullptr, -1, 0, 0, send);
+    put(RecordKind::cancelled, nullptr, -1, 0, 0, send);
   forget(number_);
 }
 
@@ -176,10 +178,10 @@ void MessageCall::start_persistent() {
     r.thread = slot_->number();
     open();
     if (r.collective)
-      put(What::collective, r.communicator, r.peer, r.bytes, r.received);
+      put(RecordKind::collective, r.communicator, r.peer, r.bytes, r.received);
     else
-      put(r.sends ? What::send_start : What::receive_start, r.communicator, r.peer, r.sends ? r.bytes : 0, r.tag,
-          number);
+      put(r.sends ? RecordKind::send_start : RecordKind::receive_start, r.communicator, r.peer, r.sends ? r.bytes : 0,
+          r.tag, number);
     if (!traffic_on) continue;
     if (r.parts() != none)
       for (const Part& p : shared().traffic.kept(r.parts())) parts_.push_back(p);
@@ -188,7 +190,7 @@ void MessageCall::start_persistent() {
   }
 }
 
-/// The call has failed.  It is not known which of the requests it has started.
+/// The call has failed, and it is unknown which of the requests it has started.
 void MessageCall::not_started() {
   RequestTable& requests = shared().requests;
   const Requests given = this->requests();
@@ -196,7 +198,7 @@ void MessageCall::not_started() {
     const std::uint32_t number = requests.find(word_of(a_.request(given.place, i)));
     if (number == none || !requests[number].persistent || !requests[number].active) continue;
     requests[number].active = false;
-    if (!requests[number].collective) put(What::cancelled, nullptr, -1, 0, 0, number);
+    if (!requests[number].collective) put(RecordKind::cancelled, nullptr, -1, 0, 0, number);
   }
 }
 
@@ -215,7 +217,7 @@ void MessageCall::found_message() {
 void MessageCall::receive_found() {
   const auto known = shared().found.find(word_of(a_.message(3)));
   if (known == shared().found.end()) return;
-  communicator_ = known->second.communicator;  // and its use
+  communicator_ = known->second.communicator;  // takes over the use count
   shared().found.erase(known);
   open();
   want_status(1);
@@ -229,7 +231,7 @@ void MessageCall::start_found() {
   const int peer = peer_of(*found.communicator, found.source), tag = tag_of(found.tag);
   add(*found.communicator, peer, tag, false);
   open();
-  put(What::receive_start, found.communicator, peer, 0, tag, number_);
+  put(RecordKind::receive_start, found.communicator, peer, 0, tag, number_);
   drop(*found.communicator);
 }
 
@@ -241,10 +243,10 @@ void MessageCall::collective() {
   open();
   if (!slot_->events.on()) return;
   const Exchanged e = exchanged(call_, a_, *c);
-  put(What::collective, c, e.root, e.sent, e.received);
+  put(RecordKind::collective, c, e.root, e.sent, e.received);
 }
 
-/// So that the time of its completion counts for the same pairs.
+/// Keeps the parts, so that the time of its completion counts for the same pairs of ranks.
 void MessageCall::keep_parts(Request& r, Communicator& c) {
   if (!traffic_on) return;
   std::vector<Part> parts;

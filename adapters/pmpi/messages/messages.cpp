@@ -47,7 +47,7 @@ void renew_messages() {
   if (!settings || (!settings->trace.on && !settings->comm_matrix)) messages_on = traffic_on = messages_traced = false;
   if (!messages_on) return begin_messages();
   stop_on_error([&] {
-    const Together held;
+    const SharedLock held;
     renew_ids();
     begin_traffic(*settings);
     messages_traced = settings->trace.on;
@@ -57,20 +57,20 @@ void renew_messages() {
 void end_messages() noexcept {
   messages_on = messages_traced = traffic_on = false;
   note([] {
-    return "no memory was left to follow the messages of this rank: its trace and COMM_MATRIX have none from then on";
+    return "out of memory while following the messages of this rank: its trace and COMM_MATRIX have none from then on";
   });
 }
 
 // ---- a call
 
-/// Ends the call at its end if open() has begun it.
+/// Records the call's end if open() has recorded its begin.
 void MessageCall::close() {
-  if (slot_->events.on()) slot_->events.boundary(What::leave, region_, port().ticks());
+  if (slot_->events.on()) slot_->events.boundary(RecordKind::leave, region_, port().ticks());
 }
 
 void MessageCall::begin_apart() {
   apart_ = true;
-  if (slot_->events.on()) slot_->events.boundary(What::enter, region_, port().ticks());
+  if (slot_->events.on()) slot_->events.boundary(RecordKind::enter, region_, port().ticks());
 }
 
 void MessageCall::want_status(int place, int n) {

@@ -40,7 +40,7 @@ void Traffic::add(std::uint32_t region, Call call, const DataArguments& a, Commu
   if (r.region != region || r.call != call || r.communicator != c.hash || r.size != size) {
     settle(r);
     r.parts.clear();
-    r.call = Call::count;  // unless there is memory for the parts
+    r.call = Call::count;  // stays so if there is no memory for the parts
     add_parts(r.parts, call, a, c, size);
     r.region = region;
     r.call = call;
@@ -106,7 +106,7 @@ void begin_traffic(const config::Settings& settings) {
 
 void traffic_step(bool last) {
   try {
-    const Together held;
+    const SharedLock held;
     if (!shared().traffic.ends_window(port().settings()->tile_steps()) && !last) return;
     port().traffic(shared().traffic.take(port().seconds_per_tick()));
   } catch (const std::exception&) {

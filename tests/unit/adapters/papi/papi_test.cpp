@@ -45,7 +45,7 @@ std::uint32_t metric(Recorder& rec, const std::string& name) { return rec.regist
 std::vector<std::string> last_notes(Recorder& rec) {
   RecordStream stream;
   rec.end_step(99, 99, stream);
-  rec.last_words(stream);
+  rec.add_final_notes(stream);
   return notes_in(stream);
 }
 

@@ -145,10 +145,10 @@ TEST_CASE("a rank that draws on its own is drawn as often as it should be, indep
   int drawn = 0, twice = 0, with_neighbour = 0;
   for (int w = 0; w < windows; ++w)
     for (int r = 0; r < ranks; ++r) {
-      const bool now = drawn_by_itself(r, p, static_cast<std::uint64_t>(w));
+      const bool now = is_drawn_independently(r, p, static_cast<std::uint64_t>(w));
       drawn += now;
-      twice += now && drawn_by_itself(r, p, static_cast<std::uint64_t>(w) + 1);
-      with_neighbour += now && drawn_by_itself(r + 1, p, static_cast<std::uint64_t>(w));
+      twice += now && is_drawn_independently(r, p, static_cast<std::uint64_t>(w) + 1);
+      with_neighbour += now && is_drawn_independently(r + 1, p, static_cast<std::uint64_t>(w));
     }
   constexpr double n = ranks * windows;
   const auto near = [](int count, double expected) {  // five standard deviations
@@ -157,8 +157,8 @@ TEST_CASE("a rank that draws on its own is drawn as often as it should be, indep
   CHECK(near(drawn, p));
   CHECK(near(twice, p * p));
   CHECK(near(with_neighbour, p * p));
-  CHECK(drawn_by_itself(7, 1.0, 3));
-  CHECK_FALSE(drawn_by_itself(7, 0.0, 3));
+  CHECK(is_drawn_independently(7, 1.0, 3));
+  CHECK_FALSE(is_drawn_independently(7, 0.0, 3));
 }
 
 TEST_CASE("ranks that draw on their own keep the promise although strata would make the sample small") {
@@ -167,13 +167,13 @@ TEST_CASE("ranks that draw on their own keep the promise although strata would m
   std::vector<double> values = values_of(n, 0.02, 3);
   for (int r = 0; r < n; r += 2) values[static_cast<std::size_t>(r)] *= 3;
   const Target target{values, accuracy};
-  const double each = probability_by_itself({&target, 1}, n, {}, n);
+  const double each = independent_probability({&target, 1}, n, {}, n);
   int good = 0;
   for (int window = 0; window < draws; ++window) {
     double sum = 0;
     int drawn = 0;
     for (std::int32_t r = 0; r < n; ++r) {
-      if (!drawn_by_itself(r, each, static_cast<std::uint64_t>(window))) continue;
+      if (!is_drawn_independently(r, each, static_cast<std::uint64_t>(window))) continue;
       sum += values[static_cast<std::size_t>(r)];
       ++drawn;
     }
@@ -182,5 +182,5 @@ TEST_CASE("ranks that draw on their own keep the promise although strata would m
   }
   check_share(good, draws, accuracy.confidence);
   CHECK(each < 0.2);
-  CHECK(probability_by_itself({&target, 1}, n, {}, 20) <= 0.01);
+  CHECK(independent_probability({&target, 1}, n, {}, 20) <= 0.01);
 }

@@ -14,7 +14,7 @@
 using namespace effort;
 using namespace effort::engine;
 using communication::MessagePart;
-using recording::What;
+using recording::RecordKind;
 using Type = MessagePart::Type;
 
 namespace {
@@ -26,7 +26,8 @@ MessageReader reader_of(const recording::Memory& memory) {
            [](std::uint32_t c) { return c == 50 ? -1 : static_cast<std::int64_t>(c) + 100; }}};
 }
 
-void put(recording::Stream& s, What what, int peer, int tag, std::uint64_t request, std::uint32_t communicator = 2) {
+void put(recording::Stream& s, RecordKind what, int peer, int tag, std::uint64_t request,
+         std::uint32_t communicator = 2) {
   s.message(recording::message(what, communicator, peer), 8, static_cast<std::uint32_t>(tag) | request << 32);
 }
 
@@ -40,8 +41,8 @@ struct Recorder {
     stream.offer(&test.memory);
     stream.adopt(thread);
   }
-  void enter(std::uint32_t region) { stream.boundary(What::enter, region, now += 10); }
-  void leave(std::uint32_t region) { stream.boundary(What::leave, region, now += 100); }
+  void enter(std::uint32_t region) { stream.boundary(RecordKind::enter, region, now += 10); }
+  void leave(std::uint32_t region) { stream.boundary(RecordKind::leave, region, now += 100); }
   void end_step() {
     now += 10;
     stream.step(step + 1, now);
@@ -58,25 +59,25 @@ TEST_CASE("parts of messages have the times of their calls, and the steps in whi
   MessageReader reader = reader_of(r.test.memory);
   r.enter(1);  // a region of the program, around everything
   r.enter(7);  // MPI_Irecv, at 1020
-  put(r.stream, What::receive_start, -1, -1, 3);
+  put(r.stream, RecordKind::receive_start, -1, -1, 3);
   r.leave(7);
   r.end_step();
   r.enter(8);  // MPI_Send, at 1140
-  put(r.stream, What::send, 5, 4, 0);
-  put(r.stream, What::send, 5, 4, 0, 50);  // on an unknown communicator
+  put(r.stream, RecordKind::send, 5, 4, 0);
+  put(r.stream, RecordKind::send, 5, 4, 0, 50);  // on an unknown communicator
   r.leave(8);
   r.enter(9);  // MPI_Waitall, 1250 to 1350
   r.leave(9);
-  put(r.stream, What::send_done, -1, 0, 6);
-  put(r.stream, What::receive_done, 2, 9, 3);
-  put(r.stream, What::cancelled, -1, 0, 4);
+  put(r.stream, RecordKind::send_done, -1, 0, 6);
+  put(r.stream, RecordKind::receive_done, 2, 9, 3);
+  put(r.stream, RecordKind::cancelled, -1, 0, 4);
   r.enter(10);  // MPI_Recv, 1360 to 1460
   r.leave(10);
-  put(r.stream, What::receive, 1, 0, 0);
+  put(r.stream, RecordKind::receive, 1, 0, 0);
   r.leave(1);
-  put(r.stream, What::collective, -1, 0, 0);
+  put(r.stream, RecordKind::collective, -1, 0, 0);
   r.end_step();
-  put(r.stream, What::send, 5, 4, 0);  // of the step that has not ended
+  put(r.stream, RecordKind::send, 5, 4, 0);  // of the step that has not ended
 
   REQUIRE(reader.read(0));
   REQUIRE(reader.parts().size() == 1);
@@ -121,7 +122,7 @@ TEST_CASE("a step whose end is not known yet is read later, as a whole") {
   Recorder r;
   MessageReader reader = reader_of(r.test.memory);
   r.enter(8);
-  put(r.stream, What::send, 5, 4, 0);
+  put(r.stream, RecordKind::send, 5, 4, 0);
   r.leave(8);
   CHECK(reader.read(0));
   CHECK(reader.parts().empty());
@@ -135,7 +136,7 @@ TEST_CASE("lost records are noticed, and those after them are read") {
   MessageReader reader = reader_of(r.test.memory);
   const auto step = [&] {
     r.enter(8);
-    put(r.stream, What::send, 5, 4, 0);
+    put(r.stream, RecordKind::send, 5, 4, 0);
     r.leave(8);
     r.end_step();
   };
@@ -158,13 +159,13 @@ TEST_CASE("the parts of several threads are in the order of time") {
   other.adopt(1);
   MessageReader reader = reader_of(r.test.memory);
   r.enter(8);
-  put(r.stream, What::send, 5, 0, 0);
-  other.boundary(What::enter, 8, r.now += 10);
-  put(other, What::send, 5, 1, 0);
-  other.boundary(What::leave, 8, r.now += 10);
+  put(r.stream, RecordKind::send, 5, 0, 0);
+  other.boundary(RecordKind::enter, 8, r.now += 10);
+  put(other, RecordKind::send, 5, 1, 0);
+  other.boundary(RecordKind::leave, 8, r.now += 10);
   r.leave(8);
   r.enter(8);
-  put(r.stream, What::send, 5, 2, 0);
+  put(r.stream, RecordKind::send, 5, 2, 0);
   r.leave(8);
   r.end_step();
   REQUIRE(reader.read(0));

@@ -30,6 +30,6 @@ TEST_CASE("text that is not a list of processing units binds nothing") {
                            "99999999999999999999", "0-99999999999999999999", "0,,1", "0 1", "0x1"}) {
     INFO(list);
     CHECK(!units_of(list));
-    CHECK(place_this_thread(list, nullptr, {}).find("names no processing units") != std::string::npos);
+    CHECK(place_this_thread(list, nullptr, {}).find("does not name processing units") != std::string::npos);
   }
 }

@@ -35,11 +35,11 @@ std::size_t open_files() {
 
 TEST_CASE("a segment is shared between processes") {
   const BoardShape shape{2, 2};
-  for (const Way way : {Way::descriptor, Way::name}) {
+  for (const Access access : {Access::descriptor, Access::name}) {
     std::unique_ptr<Offer> offer;
     const std::size_t open_before = open_files();
-    auto segment = Segment::create({2, shape}, way, offer);
-    CHECK(names_of(getpid()) == (way == Way::name ? 1 : 0));
+    auto segment = Segment::create({2, shape}, access, offer);
+    CHECK(names_of(getpid()) == (access == Access::name ? 1 : 0));
     const Address address = offer->address();
     const std::vector<std::byte> sent(3000, std::byte{5});
     const pid_t child = fork();
@@ -76,7 +76,7 @@ TEST_CASE("the next process removes the name that a killed process has left, and
     REQUIRE(maker >= 0);
     if (maker != 0) continue;
     std::unique_ptr<Offer> offer;
-    auto segment = Segment::create({2, shape}, Way::name, offer);
+    auto segment = Segment::create({2, shape}, Access::name, offer);
     char byte = 1;
     if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1) _exit(1);
     offer.reset();
@@ -88,7 +88,7 @@ TEST_CASE("the next process removes the name that a killed process has left, and
   waitpid(makers[0], nullptr, 0);
   REQUIRE(names_of(makers[0]) == 1);
   std::unique_ptr<Offer> offer;
-  auto segment = Segment::create({2, shape}, Way::name, offer);
+  auto segment = Segment::create({2, shape}, Access::name, offer);
   CHECK(names_of(makers[0]) == 0);
   CHECK(names_of(makers[1]) == 1);
   CHECK(names_of(getpid()) == 1);
@@ -103,8 +103,8 @@ TEST_CASE("the next process removes the name that a killed process has left, and
 TEST_CASE("an address that leads to another file is refused") {
   const BoardShape shape{2, 2};
   std::unique_ptr<Offer> offer, other;
-  auto segment = Segment::create({2, shape}, Way::descriptor, offer);
-  auto second = Segment::create({2, shape}, Way::descriptor, other);
+  auto segment = Segment::create({2, shape}, Access::descriptor, offer);
+  auto second = Segment::create({2, shape}, Access::descriptor, other);
   Address address = offer->address();
   address.inode = other->address().inode;
   CHECK_THROWS(Segment::attach(address, {2, shape}));
@@ -117,7 +117,7 @@ TEST_CASE("a process that is killed while it makes a segment leaves nothing") {
   const int killed = effort::test::killed_everywhere(
       [] {
         std::unique_ptr<Offer> offer;
-        auto made = Segment::create({2, {2, 2}}, Way::descriptor, offer);
+        auto made = Segment::create({2, {2, 2}}, Access::descriptor, offer);
         auto mapped = Segment::attach(offer->address(), {2, {2, 2}});
         offer.reset();
       },

@@ -24,7 +24,8 @@ bool consecutive(const std::vector<Word>& words, std::uint64_t& first, std::uint
   if (words.empty() || words.size() % 2 != 0) return false;
   first = words[1];
   for (std::size_t i = 0; i < words.size(); i += 2)
-    if (words[i] != first_word(What::enter, static_cast<std::uint32_t>(first + i / 2)) || words[i + 1] != first + i / 2)
+    if (words[i] != first_word(RecordKind::enter, static_cast<std::uint32_t>(first + i / 2)) ||
+        words[i + 1] != first + i / 2)
       return false;
   last = words[words.size() - 1];
   return true;
@@ -36,8 +37,8 @@ TEST_CASE("every kind of record keeps its contents") {
   TestMemory test(4);
   Stream stream;
   start(stream, test.memory, 3);
-  stream.boundary(What::enter, 0xffffffff, 10);
-  stream.message(message(What::send, 0xffffff, -1), ~Word{0}, 7 | Word{9} << 32);
+  stream.boundary(RecordKind::enter, 0xffffffff, 10);
+  stream.message(message(RecordKind::send, 0xffffff, -1), ~Word{0}, 7 | Word{9} << 32);
   stream.work(5, 2.5);
   stream.step(-1, 11);
   const auto all = read(test.memory, 0, 100);
@@ -45,9 +46,9 @@ TEST_CASE("every kind of record keeps its contents") {
   CHECK(all[0].thread == 3);
   const auto& w = all[0].words;
   REQUIRE(w.size() == 2 + 3 + 2 + 3);
-  CHECK(what_of(w[0]) == What::enter);
+  CHECK(record_kind_of(w[0]) == RecordKind::enter);
   CHECK(id_of(w[0]) == 0xffffffff);
-  CHECK(what_of(w[2]) == What::send);
+  CHECK(record_kind_of(w[2]) == RecordKind::send);
   CHECK(communicator_of(w[2]) == 0xffffff);
   CHECK(peer_of(w[2]) == -1);
   CHECK(w[3] == ~Word{0});
@@ -55,7 +56,7 @@ TEST_CASE("every kind of record keeps its contents") {
   double amount = 0;
   std::memcpy(&amount, &w[6], sizeof amount);
   CHECK(amount == 2.5);
-  CHECK(what_of(w[7]) == What::step);
+  CHECK(record_kind_of(w[7]) == RecordKind::step);
   CHECK(static_cast<std::int64_t>(w[9]) == -1);
 }
 
@@ -65,7 +66,7 @@ TEST_CASE("the newest records are kept, and lost_until names the lost ones") {
   start(stream, test.memory, 0);
   const std::uint64_t per_block = Memory::block_words / 2;
   for (std::uint64_t t = 1; t <= 10 * per_block + 5; ++t) {
-    stream.boundary(What::enter, static_cast<std::uint32_t>(t), t);
+    stream.boundary(RecordKind::enter, static_cast<std::uint32_t>(t), t);
     if (t % 97 != 0) continue;
     const auto all = read(test.memory, 0, t);
     const std::uint64_t lost = test.memory.lost_until();
@@ -87,17 +88,17 @@ TEST_CASE("threads share the blocks, and a thread that pauses keeps its records"
   Stream busy, idle;
   start(busy, test.memory, 0);
   start(idle, test.memory, 1);
-  idle.boundary(What::enter, 1, 1);
+  idle.boundary(RecordKind::enter, 1, 1);
   for (std::uint64_t t = 2; t < 20 * Memory::block_words; ++t)
-    busy.boundary(What::enter, static_cast<std::uint32_t>(t), t);
+    busy.boundary(RecordKind::enter, static_cast<std::uint32_t>(t), t);
   auto all = read(test.memory, 0, ~std::uint64_t{0});
   REQUIRE(all.size() == 2);
   CHECK(all[1].thread == 1);
-  CHECK(all[1].words == std::vector<Word>{first_word(What::enter, 1), 1});
+  CHECK(all[1].words == std::vector<Word>{first_word(RecordKind::enter, 1), 1});
   // Once it has ended, its block may be overwritten.
   idle.close();
   for (std::uint64_t t = 20 * Memory::block_words; t < 30 * Memory::block_words; ++t)
-    busy.boundary(What::enter, static_cast<std::uint32_t>(t), t);
+    busy.boundary(RecordKind::enter, static_cast<std::uint32_t>(t), t);
   all = read(test.memory, 0, ~std::uint64_t{0});
   CHECK(all.size() == 1);
 }
@@ -107,12 +108,12 @@ TEST_CASE("threads without a block record nothing, and are counted") {
   std::vector<Stream> streams(6);
   for (std::uint32_t i = 0; i < streams.size(); ++i) {
     start(streams[i], test.memory, i);
-    streams[i].boundary(What::enter, i, i + 1);
+    streams[i].boundary(RecordKind::enter, i, i + 1);
   }
   CHECK(read(test.memory, 0, 100).size() == 4);
   CHECK(test.memory.unrecorded() == 2);
   streams[0].close();
-  streams[5].boundary(What::enter, 5, 50);
+  streams[5].boundary(RecordKind::enter, 5, 50);
   CHECK(read(test.memory, 0, 100).back().thread == 5);
 }
 
@@ -136,7 +137,7 @@ TEST_CASE("a reader beside writers sees whole records of each thread, in order")
       Stream stream;
       start(stream, test.memory, i);
       for (std::uint64_t t = 1; !stop.load(std::memory_order_relaxed); ++t)
-        stream.boundary(What::enter, static_cast<std::uint32_t>(t), t);
+        stream.boundary(RecordKind::enter, static_cast<std::uint32_t>(t), t);
       stream.close();
     });
   int wrong = 0, seen = 0;
@@ -146,7 +147,7 @@ TEST_CASE("a reader beside writers sees whole records of each thread, in order")
       std::uint64_t before = 0;
       for (std::size_t w = 0; w + 1 < extract.words.size(); w += 2) {
         const std::uint64_t t = extract.words[w + 1];
-        wrong += extract.words[w] != first_word(What::enter, static_cast<std::uint32_t>(t)) || t <= before;
+        wrong += extract.words[w] != first_word(RecordKind::enter, static_cast<std::uint32_t>(t)) || t <= before;
         before = t;
         ++seen;
       }

@@ -13,7 +13,7 @@
 
 using namespace effort;
 using namespace effort::engine;
-using recording::What;
+using recording::RecordKind;
 using trace::Kind;
 
 namespace {
@@ -28,10 +28,10 @@ std::int64_t translated(Kind kind, std::uint32_t id) {
 /// One step: a region, a message and an amount of work, ten ticks apart.
 void record_step(recording::Stream& s, recording::Memory& m, std::int64_t step) {
   const std::uint64_t t = origin + 1 + static_cast<std::uint64_t>(step) * 100;
-  s.boundary(What::enter, 7, t);
-  s.message(recording::message(What::send, 2, 5), 64, 3);
+  s.boundary(RecordKind::enter, 7, t);
+  s.message(recording::message(RecordKind::send, 2, 5), 64, 3);
   s.work(1, 2.5);
-  s.boundary(What::leave, 7, t + 50);
+  s.boundary(RecordKind::leave, 7, t + 50);
   s.step(step + 1, t + 99);
   m.end_step(step, t + 99);
 }
@@ -75,8 +75,8 @@ TEST_CASE("regions that the run does not know are left out, the rest stays") {
   recording::Stream stream;
   stream.offer(&test.memory);
   stream.adopt(0);
-  stream.boundary(What::enter, 60, origin + 1);
-  stream.boundary(What::leave, 60, origin + 2);
+  stream.boundary(RecordKind::enter, 60, origin + 1);
+  stream.boundary(RecordKind::leave, 60, origin + 2);
   record_step(stream, test.memory, 0);
   CHECK(TraceEvents(test.memory, origin, translated).read(0, 0).threads[0].events.size() == 4);
 }
@@ -102,7 +102,7 @@ TEST_CASE("steps whose records have been overwritten are dropped whole") {
 
 namespace {
 
-void start(recording::Stream& s, What what, int peer, std::uint64_t request) {
+void start(recording::Stream& s, RecordKind what, int peer, std::uint64_t request) {
   s.message(recording::message(what, 2, peer), 8, 3 | request << 32);
 }
 
@@ -123,26 +123,26 @@ TEST_CASE("of a partner, the messages with kept ranks are recorded, with their s
   recording::Stream s;
   s.offer(&test.memory);
   s.adopt(0);
-  s.boundary(What::enter, 7, origin + 1);
-  start(s, What::send, 1, 0);  // rank 1 is kept, 2 is not
-  start(s, What::send, 2, 0);
-  start(s, What::receive, 1, 0);
-  start(s, What::receive, 2, 0);
-  start(s, What::receive_start, -1, 4);  // from 1, as turns out
-  start(s, What::receive_start, -1, 5);  // from 2
-  start(s, What::receive_start, 1, 6);   // not complete in this window
-  start(s, What::send_start, 1, 7);
-  start(s, What::send_start, 2, 8);
-  start(s, What::collective, -1, 0);
-  s.boundary(What::leave, 7, origin + 50);
-  start(s, What::receive_done, 2, 5);
-  start(s, What::receive_done, 1, 4);
-  start(s, What::send_done, -1, 8);
-  start(s, What::send_done, -1, 7);
-  start(s, What::receive_done, 1, 9);  // begun in the window before
-  start(s, What::cancelled, -1, 0xffffffff);
-  start(s, What::receive_start, 2, 7);  // the number is used again
-  start(s, What::cancelled, -1, 7);
+  s.boundary(RecordKind::enter, 7, origin + 1);
+  start(s, RecordKind::send, 1, 0);  // rank 1 is kept, 2 is not
+  start(s, RecordKind::send, 2, 0);
+  start(s, RecordKind::receive, 1, 0);
+  start(s, RecordKind::receive, 2, 0);
+  start(s, RecordKind::receive_start, -1, 4);  // from 1, as turns out
+  start(s, RecordKind::receive_start, -1, 5);  // from 2
+  start(s, RecordKind::receive_start, 1, 6);   // not complete in this window
+  start(s, RecordKind::send_start, 1, 7);
+  start(s, RecordKind::send_start, 2, 8);
+  start(s, RecordKind::collective, -1, 0);
+  s.boundary(RecordKind::leave, 7, origin + 50);
+  start(s, RecordKind::receive_done, 2, 5);
+  start(s, RecordKind::receive_done, 1, 4);
+  start(s, RecordKind::send_done, -1, 8);
+  start(s, RecordKind::send_done, -1, 7);
+  start(s, RecordKind::receive_done, 1, 9);  // begun in the window before
+  start(s, RecordKind::cancelled, -1, 0xffffffff);
+  start(s, RecordKind::receive_start, 2, 7);  // the number is used again
+  start(s, RecordKind::cancelled, -1, 7);
   s.step(1, origin + 99);
   test.memory.end_step(0, origin + 99);
   const TraceEvents reader(test.memory, origin, translated);
@@ -161,11 +161,11 @@ TEST_CASE("a thread completes what another has started") {
   one.adopt(0);
   other.offer(&test.memory);
   other.adopt(1);
-  other.boundary(What::enter, 7, origin + 1);
-  one.boundary(What::enter, 7, origin + 10);
-  start(one, What::receive_start, -1, 1);
-  other.boundary(What::leave, 7, origin + 20);
-  start(other, What::receive_done, 1, 1);
+  other.boundary(RecordKind::enter, 7, origin + 1);
+  one.boundary(RecordKind::enter, 7, origin + 10);
+  start(one, RecordKind::receive_start, -1, 1);
+  other.boundary(RecordKind::leave, 7, origin + 20);
+  start(other, RecordKind::receive_done, 1, 1);
   one.step(1, origin + 99);
   test.memory.end_step(0, origin + 99);
   const TraceEvents reader(test.memory, origin, translated);
