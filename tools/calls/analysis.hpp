@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +33,10 @@ struct CallCounts {
 };
 
 /// @param rank  only its streams; of raw streams their number; nothing: all
+/// @param after  called after each stream with all counts so far, whose `totals` end with that stream
 /// Errors: those of the input; UsageError if the rank has no stream.
-CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank);
+CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank,
+                       const std::function<void(const CallCounts&)>& after = {});
 
 nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNames& names, const CallCounts& counts);
 std::string calls_info_text(const CallInput& input, const FunctionNames& names, const CallCounts& counts, bool all);
@@ -50,6 +54,10 @@ struct CallTrees {
 void add_trees(CallTrees& trees, const CallInput& input, std::optional<std::int64_t> rank,
                const std::vector<std::uint32_t>& ids);
 
+/// Calls by caller and callee.
+using CallEdge = std::pair<std::uint32_t, std::uint32_t>;
+std::map<CallEdge, std::uint64_t> call_edges(const CallCounts& counts);
+
 nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCounts& counts,
                                         const std::vector<calls::Loop>& loops);
 std::string calls_graph_dot(const FunctionNames& names, const CallCounts& counts,
@@ -66,6 +74,28 @@ struct CallDiff {
   std::vector<Pair> pairs;
   FunctionNames names;  ///< of the ids in it
 };
+/// An input with the names of its functions.
+struct NamedCalls {
+  const CallInput* input;
+  const FunctionNames* names;
+};
+/// The streams of several inputs as lists of one tree.  Functions are the same if their names are.
+struct CommonTrees {
+  calls::TreeBuilder builder;
+  FunctionNames names;
+  std::vector<std::vector<std::size_t>> numbers;         ///< by input
+  std::vector<std::vector<calls::StreamLists>> streams;  ///< by input
+  const calls::Tree& tree() const { return builder.tree(); }
+};
+/// @param ranks  by input, the only rank; empty: all ranks
+/// Errors: those of the inputs; std::runtime_error if there are too many different calls.
+CommonTrees common_trees(std::span<const NamedCalls> inputs, std::span<const std::optional<std::int64_t>> ranks);
+/// Compares the i-th stream of one input with the j-th of another, as they stand in the trees.
+CallDiff::Pair compare_streams(const CommonTrees& trees, std::size_t in_a, std::size_t i, std::size_t in_b,
+                               std::size_t j);
+nlohmann::ordered_json call_pair_json(const CallInput& a, const CallInput& b, const FunctionNames& names,
+                                      const CallDiff::Pair& pair);
+
 /// Compares the streams of the same rank and thread, or those of two ranks.
 /// Errors: those of the inputs; UsageError if a rank has no stream, or if the inputs share no rank.
 CallDiff diff_calls(const CallInput& a, const FunctionNames& names_a, const CallInput& b, const FunctionNames& names_b,
@@ -75,6 +105,8 @@ std::string calls_diff_text(const CallInput& a, const CallInput& b, const CallDi
 
 /// Whether a stream is of a rank; raw streams count from 0.
 bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank);
+/// The rank of a stream; of raw streams, their number.
+std::int64_t rank_of(const CallInput& input, std::size_t stream);
 /// "rank 3, thread 1".
 std::string stream_text(const CallInput& input, std::size_t stream);
 /// "outer > inner".

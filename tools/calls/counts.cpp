@@ -8,9 +8,13 @@
 
 namespace effort::tools {
 
+std::int64_t rank_of(const CallInput& input, std::size_t stream) {
+  const std::int64_t rank = input.names().streams[stream].rank;
+  return rank >= 0 ? rank : static_cast<std::int64_t>(stream);
+}
+
 bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank) {
-  const std::int64_t known = input.names().streams[stream].rank;
-  return known >= 0 ? known == rank : static_cast<std::int64_t>(stream) == rank;
+  return rank_of(input, stream) == rank;
 }
 
 std::string stream_text(const CallInput& input, std::size_t stream) {
@@ -55,7 +59,8 @@ std::vector<std::uint32_t> CallCounts::stack(std::size_t node) const {
   return out;
 }
 
-CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank) {
+CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank,
+                       const std::function<void(const CallCounts&)>& after) {
   CallCounts counts;
   for (std::size_t stream = 0; stream < input.names().streams.size(); ++stream)
     if (!rank || is_of_rank(input, stream, *rank)) counts.streams.push_back(stream);
@@ -63,9 +68,14 @@ CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank)
     throw UsageError("--rank " + std::to_string(*rank) + " does not exist in the input");
   // Streams come in order, each in several pieces.
   std::size_t next = 0;
+  const auto end_stream = [&] {
+    if (next == 0) return;
+    counts.totals.push_back(counts.tree.totals());
+    if (after) after(counts);
+  };
   const auto begin_until = [&](std::uint64_t stream) {
     while (next < counts.streams.size() && counts.streams[next] <= stream) {
-      if (next > 0) counts.totals.push_back(counts.tree.totals());
+      end_stream();
       counts.tree.begin_stream();
       ++next;
     }
@@ -76,7 +86,7 @@ CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank)
     counts.tree.add(events);
   });
   begin_until(std::numeric_limits<std::uint64_t>::max());
-  if (next > 0) counts.totals.push_back(counts.tree.totals());
+  end_stream();
   return counts;
 }
 

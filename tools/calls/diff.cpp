@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_differences = 20, most_lines = 6;
 
-/// Ids that two inputs share: functions are the same if their names are, so that builds can differ.
+/// Ids that inputs share: functions are the same if their names are, so that builds can differ.
 class CommonIds {
  public:
   std::vector<std::uint32_t> add(const CallInput& input, const FunctionNames& names) {
@@ -39,22 +39,18 @@ std::vector<std::uint32_t> open_calls(const calls::StreamLists& lists) {
   return out;
 }
 
-std::int64_t rank_of(const CallInput& input, std::size_t stream) {
-  const std::int64_t rank = input.names().streams[stream].rank;
-  return rank >= 0 ? rank : static_cast<std::int64_t>(stream);
-}
-
-/// Numbers of the trees' streams to compare.
-std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const CallInput& a, const CallTrees& in_a, const CallInput& b,
-                                                          const CallTrees& in_b, bool any_rank) {
+/// Pairs of streams to compare, as places in the lists of their numbers.
+std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const CallInput& a, std::span<const std::size_t> of_a,
+                                                          const CallInput& b, std::span<const std::size_t> of_b,
+                                                          bool any_rank) {
   std::vector<std::pair<std::size_t, std::size_t>> out;
   std::map<std::pair<std::int64_t, std::uint64_t>, std::size_t> by_place;
   const auto place = [any_rank](const CallInput& input, std::size_t stream) {
     return std::pair{any_rank ? 0 : rank_of(input, stream), input.names().streams[stream].thread};
   };
-  for (std::size_t i = 0; i < in_b.numbers.size(); ++i) by_place.emplace(place(b, in_b.numbers[i]), i);
-  for (std::size_t i = 0; i < in_a.numbers.size(); ++i) {
-    const auto found = by_place.find(place(a, in_a.numbers[i]));
+  for (std::size_t i = 0; i < of_b.size(); ++i) by_place.emplace(place(b, of_b[i]), i);
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    const auto found = by_place.find(place(a, of_a[i]));
     if (found == by_place.end()) continue;
     out.push_back({i, found->second});
     by_place.erase(found);
@@ -83,65 +79,80 @@ std::string function_text(const FunctionNames& names, std::uint32_t function) {
 
 }  // namespace
 
+CommonTrees common_trees(std::span<const NamedCalls> inputs, std::span<const std::optional<std::int64_t>> ranks) {
+  CommonTrees out;
+  CommonIds common;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    CallTrees trees;
+    trees.builder = std::move(out.builder);
+    add_trees(trees, *inputs[i].input, ranks.empty() ? std::nullopt : ranks[i],
+              common.add(*inputs[i].input, *inputs[i].names));
+    out.numbers.push_back(std::move(trees.numbers));
+    out.streams.push_back(std::move(trees.streams));
+    out.builder = std::move(trees.builder);
+  }
+  out.names = std::move(common).names();
+  return out;
+}
+
+CallDiff::Pair compare_streams(const CommonTrees& trees, std::size_t in_a, std::size_t i, std::size_t in_b,
+                               std::size_t j) {
+  const calls::StreamLists &x = trees.streams[in_a][i], &y = trees.streams[in_b][j];
+  CallDiff::Pair pair{trees.numbers[in_a][i], trees.numbers[in_b][j], calls::first_difference(trees.tree(), x, y), {},
+                      open_calls(x),          open_calls(y)};
+  if (pair.first) pair.comparison = calls::compare(trees.tree(), x, y, most_differences);
+  return pair;
+}
+
 CallDiff diff_calls(const CallInput& a, const FunctionNames& names_a, const CallInput& b, const FunctionNames& names_b,
                     const std::vector<std::int64_t>& ranks) {
   if (a.has_names() != b.has_names())
     throw UsageError("one input has names of functions and the other only ids, which cannot be compared");
-  const auto rank = [&](std::size_t i) {
-    return ranks.empty() ? std::optional<std::int64_t>() : std::optional(ranks[i]);
-  };
-  CommonIds common;
-  const std::vector<std::uint32_t> ids_a = common.add(a, names_a), ids_b = common.add(b, names_b);
+  std::vector<std::optional<std::int64_t>> chosen(ranks.begin(), ranks.end());
+  const NamedCalls inputs[] = {{&a, &names_a}, {&b, &names_b}};
   // Both go into one tree, so equal calls are one node.
-  CallTrees trees;
-  add_trees(trees, a, rank(0), ids_a);
-  CallTrees of_b;
-  of_b.builder = std::move(trees.builder);
-  add_trees(of_b, b, rank(1), ids_b);
-  CallDiff diff;
-  const auto pairs = pairs_of(a, trees, b, of_b, !ranks.empty());
+  CommonTrees trees = common_trees(inputs, chosen);
+  const auto pairs = pairs_of(a, trees.numbers[0], b, trees.numbers[1], !ranks.empty());
   if (pairs.empty())
     throw UsageError(ranks.empty() ? "the inputs have no rank in common: give two, --ranks A,B"
                                    : "--ranks " + std::to_string(ranks[0]) + "," + std::to_string(ranks[1]) +
                                          " are not in the inputs, or have no thread in common");
-  const calls::Tree& tree = of_b.builder.tree();
-  for (const auto& [i, j] : pairs) {
-    const calls::StreamLists &x = trees.streams[i], &y = of_b.streams[j];
-    CallDiff::Pair pair{trees.numbers[i], of_b.numbers[j], calls::first_difference(tree, x, y), {},
-                        open_calls(x),    open_calls(y)};
-    if (pair.first) pair.comparison = calls::compare(tree, x, y, most_differences);
-    diff.pairs.push_back(std::move(pair));
-  }
-  diff.names = std::move(common).names();
+  CallDiff diff;
+  for (const auto& [i, j] : pairs) diff.pairs.push_back(compare_streams(trees, 0, i, 1, j));
+  diff.names = std::move(trees.names);
   return diff;
+}
+
+nlohmann::ordered_json call_pair_json(const CallInput& a, const CallInput& b, const FunctionNames& names,
+                                      const CallDiff::Pair& pair) {
+  nlohmann::ordered_json first = nullptr;
+  if (pair.first)
+    first = {{"event", pair.first->event},
+             {"a", event_text(names, pair.first->a)},
+             {"b", event_text(names, pair.first->b)},
+             {"stack", list(names, pair.first->stack)}};
+  nlohmann::ordered_json loops = nlohmann::ordered_json::array(), calls = nlohmann::ordered_json::array();
+  for (const calls::LoopDifference& d : pair.comparison.loops)
+    loops.push_back({{"stack", list(names, d.stack)}, {"body", list(names, d.body)}, {"a", d.a}, {"b", d.b}});
+  const auto name = [&](std::uint32_t f) { return f == 0 ? std::string("return") : names.name(f); };
+  for (const calls::CallDifference& d : pair.comparison.calls)
+    calls.push_back({{"stack", list(names, d.stack)}, {"a", name(d.a)}, {"b", name(d.b)}});
+  return {{"rank_a", rank_of(a, pair.a)},
+          {"rank_b", rank_of(b, pair.b)},
+          {"thread", a.names().streams[pair.a].thread},
+          {"first_difference", std::move(first)},
+          {"loops", std::move(loops)},
+          {"calls", std::move(calls)},
+          {"open_a", list(names, pair.open_a)},
+          {"open_b", list(names, pair.open_b)}};
 }
 
 nlohmann::ordered_json calls_diff_json(const CallInput& a, const CallInput& b, const CallDiff& diff) {
   nlohmann::ordered_json out{{"first_difference", nullptr}};
   out["pairs"] = nlohmann::ordered_json::array();
   for (const CallDiff::Pair& pair : diff.pairs) {
-    nlohmann::ordered_json first = nullptr;
-    if (pair.first)
-      first = {{"event", pair.first->event},
-               {"a", event_text(diff.names, pair.first->a)},
-               {"b", event_text(diff.names, pair.first->b)},
-               {"stack", list(diff.names, pair.first->stack)}};
-    if (pair.first && out["first_difference"].is_null()) out["first_difference"] = first;
-    nlohmann::ordered_json loops = nlohmann::ordered_json::array(), calls = nlohmann::ordered_json::array();
-    for (const calls::LoopDifference& d : pair.comparison.loops)
-      loops.push_back(
-          {{"stack", list(diff.names, d.stack)}, {"body", list(diff.names, d.body)}, {"a", d.a}, {"b", d.b}});
-    const auto name = [&](std::uint32_t f) { return f == 0 ? std::string("return") : diff.names.name(f); };
-    for (const calls::CallDifference& d : pair.comparison.calls)
-      calls.push_back({{"stack", list(diff.names, d.stack)}, {"a", name(d.a)}, {"b", name(d.b)}});
-    out["pairs"].push_back({{"rank_a", rank_of(a, pair.a)},
-                            {"rank_b", rank_of(b, pair.b)},
-                            {"thread", a.names().streams[pair.a].thread},
-                            {"first_difference", std::move(first)},
-                            {"loops", std::move(loops)},
-                            {"calls", std::move(calls)},
-                            {"open_a", list(diff.names, pair.open_a)},
-                            {"open_b", list(diff.names, pair.open_b)}});
+    out["pairs"].push_back(call_pair_json(a, b, diff.names, pair));
+    if (out["first_difference"].is_null()) out["first_difference"] = out["pairs"].back()["first_difference"];
   }
   return out;
 }

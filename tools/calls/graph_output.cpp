@@ -7,17 +7,6 @@ namespace effort::tools {
 
 namespace {
 
-using Edge = std::pair<std::uint32_t, std::uint32_t>;
-
-std::map<Edge, std::uint64_t> edges_of(const CallCounts& counts) {
-  std::map<Edge, std::uint64_t> edges;
-  for (std::size_t node = 1; node < counts.tree.nodes().size(); ++node) {
-    const calls::ContextTree::Node& n = counts.tree.nodes()[node];
-    if (n.parent != 0) edges[{counts.tree.nodes()[n.parent].function, n.function}] += n.calls;
-  }
-  return edges;
-}
-
 /// A string in a file of Graphviz.
 std::string in_quotes(const std::string& text) {
   std::string out = "\"";
@@ -29,14 +18,23 @@ std::string in_quotes(const std::string& text) {
 }
 
 /// The number of iterations that a caller's loops make of a function, largest loop first.
-std::map<Edge, const calls::Loop*> loop_edges(const std::vector<calls::Loop>& loops) {
-  std::map<Edge, const calls::Loop*> out;
+std::map<CallEdge, const calls::Loop*> loop_edges(const std::vector<calls::Loop>& loops) {
+  std::map<CallEdge, const calls::Loop*> out;
   for (const calls::Loop& loop : loops)
-    for (const std::uint32_t function : loop.body) out.emplace(Edge{loop.function, function}, &loop);
+    for (const std::uint32_t function : loop.body) out.emplace(CallEdge{loop.function, function}, &loop);
   return out;
 }
 
 }  // namespace
+
+std::map<CallEdge, std::uint64_t> call_edges(const CallCounts& counts) {
+  std::map<CallEdge, std::uint64_t> edges;
+  for (std::size_t node = 1; node < counts.tree.nodes().size(); ++node) {
+    const calls::ContextTree::Node& n = counts.tree.nodes()[node];
+    if (n.parent != 0) edges[{counts.tree.nodes()[n.parent].function, n.function}] += n.calls;
+  }
+  return edges;
+}
 
 nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCounts& counts,
                                         const std::vector<calls::Loop>& loops) {
@@ -45,7 +43,7 @@ nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCo
   for (const auto& [function, calls] : counts.by_function())
     out["functions"].push_back({{"name", names.name(function)}, {"calls", calls}});
   out["edges"] = nlohmann::ordered_json::array();
-  for (const auto& [edge, calls] : edges_of(counts))
+  for (const auto& [edge, calls] : call_edges(counts))
     out["edges"].push_back({{"caller", names.name(edge.first)}, {"callee", names.name(edge.second)}, {"calls", calls}});
   out["loops"] = nlohmann::ordered_json::array();
   for (const calls::Loop& loop : loops) {
@@ -69,7 +67,7 @@ std::string calls_graph_dot(const FunctionNames& names, const CallCounts& counts
     out += "  f" + std::to_string(function) +
            " [label=" + in_quotes(names.name(function) + " (" + std::to_string(calls) + ")") + "];\n";
   const auto in_loops = loop_edges(loops);
-  for (const auto& [edge, calls] : edges_of(counts)) {
+  for (const auto& [edge, calls] : call_edges(counts)) {
     std::string label = std::to_string(calls);
     const auto loop = in_loops.find(edge);
     if (loop != in_loops.end())

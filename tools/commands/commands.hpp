@@ -21,9 +21,9 @@ struct InfoArguments {
 void run_info(const InfoArguments& arguments);
 
 struct ReportArguments {
-  std::vector<std::string> inputs;  ///< snapshots and traces
+  std::vector<std::string> inputs;  ///< snapshots, traces and function calls
   std::string out, source, title;
-  std::size_t trace_bytes = 20'000'000, communication_bytes = 8'000'000;
+  std::size_t trace_bytes = 20'000'000, communication_bytes = 8'000'000, calls_bytes = 4'000'000;
   std::vector<std::string> orders, module_path;
   bool json = false;
 };

@@ -28,7 +28,11 @@ void add_report(CLI::App& app) {
   auto a = std::make_shared<ReportArguments>();
   CLI::App* command =
       app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
-  command->add_option("SNAP", a->inputs, "snapshot files (several are compared), and the traces of their runs")
+  command
+      ->add_option(
+          "SNAP", a->inputs,
+          "snapshot files (several are compared), and the traces and function calls of their runs (files of effort "
+          "calls encode, recordings, or directories of them; several are compared)")
       ->required();
   command
       ->add_option("--trace-bytes", a->trace_bytes,
@@ -38,6 +42,11 @@ void add_report(CLI::App& app) {
       ->add_option("--communication-bytes", a->communication_bytes,
                    "limit on the bytes of a snapshot's communication matrix in the page, and of the findings in a "
                    "trace; the largest come first")
+      ->capture_default_str();
+  command
+      ->add_option("--calls-bytes", a->calls_bytes,
+                   "limit on the bytes of function calls in the page, about; the contexts with the most calls come "
+                   "first")
       ->capture_default_str();
   command->add_option("-o", a->out, "page to write (HTML)")->required();
   command->add_option("--source", a->source,

@@ -1,4 +1,4 @@
-// effort report SNAP... [TRACE...] -o out.html
+// effort report SNAP... [TRACE...] [CALLS...] -o out.html
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -17,6 +17,7 @@
 #include "tools/files/output_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/progress.hpp"
+#include "tools/report/report_calls.hpp"
 #include "tools/report/report_collectives.hpp"
 #include "tools/report/report_communication.hpp"
 #include "tools/report/report_data.hpp"
@@ -77,7 +78,7 @@ std::string order_file(const std::string& argument) {
 std::vector<fs::path> inputs_of(const ReportArguments& a) {
   std::vector<fs::path> out;
   for (const std::string& input : a.inputs) {
-    if (!names_trace(input)) {
+    if (names_calls(input) || !names_trace(input)) {
       out.emplace_back(input);
     } else {
       for (const std::string& file : trace_files(input)) out.emplace_back(file);
@@ -247,7 +248,7 @@ void write_element(OutputFile& file, const std::string& id, const std::string& t
 }
 
 void write_page(const Destination& out, const ordered_json& head, std::vector<Described>& runs,
-                const ordered_json& compared) {
+                const ordered_json& compared, const ordered_json& calls) {
   const PageTemplate page = page_template();
   OutputFile file(out);
   std::string before(page.before);
@@ -294,6 +295,7 @@ void write_page(const Destination& out, const ordered_json& head, std::vector<De
     write_element(file, "effort-trace-messages-" + which, "text/plain", base64(runs[r].trace->messages));
   }
   if (!compared.empty()) write_element(file, "effort-compare", "application/json", script_text(shown(compared)));
+  if (!calls.empty()) write_element(file, "effort-calls", "application/json", script_text(shown(calls)));
   write_element(file, "effort-end", "text/plain", "complete");
   file.write(std::string(page.behind));
   file.commit();
@@ -321,17 +323,26 @@ void run_report(const ReportArguments& a) {
   {
     const KokkosSession kokkos;
     for (const std::string& path : a.inputs)
-      if (!names_trace(path)) runs.push_back(describe(path, a, orders));
+      if (!names_trace(path) && !names_calls(path)) runs.push_back(describe(path, a, orders));
   }
   if (runs.empty())
-    throw UsageError("no snapshot among the inputs: a trace is shown with the snapshot of its run, so add that");
-  for (const std::string& path : a.inputs)
-    if (names_trace(path)) add_trace(path, a, runs);
+    throw UsageError(
+        "no snapshot among the inputs: traces and function calls are shown with the snapshot of their run, so add "
+        "that");
+  std::vector<std::string> calls;
+  for (const std::string& path : a.inputs) {
+    if (names_calls(path)) {
+      calls.push_back(path);
+    } else if (names_trace(path)) {
+      add_trace(path, a, runs);
+    }
+  }
   ordered_json head;
   head["title"] = title_of(a, runs);
   head["effort"] = EFFORT_VERSION_TEXT;
   head["runs"] = runs.size();
   head["regions"] = all_regions(runs);
+  head["calls"] = calls.size();
   head["traces"] = ordered_json::array();
   for (const Described& run : runs) head["traces"].push_back(run.trace.has_value());
   std::vector<KnownPlace> places;
@@ -342,7 +353,9 @@ void run_report(const ReportArguments& a) {
     for (ordered_json& note : run.json["info"]["notes"]) note = run.symbols->sentence(note);
   }
   if (!a.source.empty()) head["source"] = source_json(find_source(a.source, head["regions"], places));
-  write_page(out, head, runs, comparisons(runs));
+  write_page(out, head, runs, comparisons(runs),
+             calls.empty() ? ordered_json()
+                           : calls_for_page(calls, {a.module_path.begin(), a.module_path.end()}, a.calls_bytes));
   const auto bytes = fs::file_size(a.out);
   if (a.json) {
     print_json({{"file", a.out},

@@ -6,6 +6,7 @@ import { Engine } from "./engine";
 import { readReport, Report } from "./report";
 import { State } from "./state";
 import { about } from "./views/about";
+import { calls } from "./views/calls";
 import { communication } from "./views/communication";
 import { compare } from "./views/compare";
 import { costs } from "./views/costs";
@@ -35,6 +36,7 @@ const TABS: Tab[] = [
   { key: "communication", title: "Communication", make: communication },
   { key: "timeline", title: "Timeline", make: timeline, when: traced },
   { key: "trust", title: "Trust", make: trust, when: traced },
+  { key: "calls", title: "Calls", make: calls, when: ({ head }) => head.calls > 0 },
   {
     key: "source",
     title: "Source",
@@ -179,15 +181,15 @@ class Page {
     else if (event.key === "t") this.switchTheme();
     else if (event.key === "?") this.state.go("about");
     else if (event.key === "/") {
-      this.state.go("regions");
-      document.getElementById("region-search")?.focus();
+      if (this.state.tab !== "calls") this.state.go("regions");
+      document.getElementById(this.state.tab === "calls" ? "calls-search" : "region-search")?.focus();
       event.preventDefault();
     }
   }
 
   /** The browser has read the whole page. */
   complete(): void {
-    if (["communication", "timeline", "trust"].includes(this.state.tab)) this.show();
+    if (["communication", "timeline", "trust", "calls"].includes(this.state.tab)) this.show();
   }
   complain(sentence: string): void {
     this.problem.textContent = sentence;

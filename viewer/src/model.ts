@@ -172,6 +172,8 @@ export interface Head {
   effort: string;
   runs: number;
   regions: string[];
+  /** Number of files of function calls in the page. */
+  calls: number;
   /** Per run whether the page holds its trace. */
   traces: boolean[];
   source?: { files: { path: string; text: string }[]; places: Place[]; notes: string[] };

@@ -8,13 +8,14 @@ declare const LICENCES: { name: string; version: string; licence: string; text: 
 
 const KEYS: [string, string][] = [
   ["1 .. 9", "the parts of the page, from left to right"],
-  ["/", "search regions"],
+  ["/", "search regions, or, on the page of calls, functions"],
   ["t", "light or dark"],
   ["?", "this list"],
   ["arrows", "with the heat map in focus: move the cursor; with shift: move the view"],
   ["left, right, Home, End, Enter", "with a chart in focus: move its cursor; show the load around a step"],
   ["W  A  S  D, arrows", "on the timeline: zoom in, move, zoom out, move; with up and down, scroll"],
   ["F, Escape", "on the timeline: show the held call, release it"],
+  ["arrows, Enter, Backspace", "on the flame graph: move, show a box alone, show its caller"],
   ["+  -  0", "zoom in, zoom out, show the whole run"],
   ["Tab, Enter, Space", "everything else"],
 ];

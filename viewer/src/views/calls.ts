@@ -1,0 +1,150 @@
+// Function calls: a flame graph, callers and callees, and where ranks or runs part ways.
+
+import { Calls, callsOfPage, View } from "../calls/data";
+import { Flame } from "../calls/flame";
+import { empty, h, heading } from "../dom";
+import { count, percent } from "../format";
+import { State } from "../state";
+import { viewChoice } from "./calls/choice";
+import { differences } from "./calls/differences";
+import { graph } from "./calls/graph";
+import { table } from "./communication/tables";
+
+function flameOf(calls: Calls, view: View): { element: HTMLElement; show: (view: View) => void } {
+  const found = h("span", { class: "quiet", id: "calls-found" });
+  const box = h("input", {
+    type: "search",
+    id: "calls-search",
+    placeholder: "function",
+    "aria-label": "search functions",
+    oninput: () => mark(),
+  });
+  const flame = new Flame(calls, view, () => box.focus()),
+    left = h("p", { class: "quiet" });
+  const mark = () => {
+    const share = flame.mark(box.value);
+    found.textContent = box.value === "" ? "" : `${percent(share)} of all calls are in functions with this name`;
+  };
+  const show = (next: View) => {
+    flame.show(next);
+    mark();
+    const { context_count: all } = next.source.json,
+      held = next.contexts.parent.length - 1;
+    left.textContent =
+      held < all
+        ? `The page holds the ${held.toLocaleString("en")} largest of ${all.toLocaleString("en")} different stacks; ` +
+          "the calls of the others are in the widths of their callers " +
+          "(effort report --calls-bytes, effort calls info --folded)."
+        : "";
+  };
+  show(view);
+  return {
+    show,
+    element: h(
+      "section",
+      { id: "calls-flame" },
+      heading(
+        "Flame graph",
+        "A box is a function, called by the one above it; it is as wide as its calls and all calls below it. " +
+          "From left to right in the order of first calls."
+      ),
+      h("div", { class: "toolbar" }, box, h("button", { onclick: () => flame.open(0) }, "all calls"), found),
+      flame.sheet.element,
+      left
+    ),
+  };
+}
+
+function streams(calls: Calls): HTMLElement {
+  return h(
+    "section",
+    { id: "calls-streams" },
+    heading("Calls that had not returned", "Where each rank hung, was killed, or called exit."),
+    calls.sources.map(({ json }) =>
+      h(
+        "div",
+        {},
+        calls.sources.length > 1 ? h("h3", {}, json.file) : null,
+        table(
+          "streams",
+          [
+            { title: "rank", number: true },
+            { title: "thread", number: true },
+            { title: "calls", number: true },
+            { title: "depth", number: true },
+            { title: "left out", number: true },
+            { title: "open at the end" },
+          ],
+          json.streams.map(([rank, thread, n, depth, leftOut, , open]) => [
+            rank.toLocaleString("en"),
+            thread.toLocaleString("en"),
+            n.toLocaleString("en"),
+            depth.toLocaleString("en"),
+            leftOut.toLocaleString("en"),
+            calls.line(open),
+          ]),
+          12
+        ),
+        json.stream_count > json.streams.length
+          ? h(
+              "p",
+              { class: "quiet" },
+              `${(json.stream_count - json.streams.length).toLocaleString("en")} more: effort calls info --all`
+            )
+          : null,
+        json.hot.length > 0
+          ? h(
+              "p",
+              { class: "quiet" },
+              `Called too often to be kept to the end: ${json.hot.map((i) => calls.text(i)).join(", ")}`
+            )
+          : null,
+        json.notes.map((note) => h("p", { class: "quiet" }, note))
+      )
+    )
+  );
+}
+
+/** What is most worth knowing. */
+function answer(calls: Calls): string {
+  const [{ json }] = calls.sources,
+    hung = json.streams.filter((s) => s[6].length > 0).length,
+    groups = json.views.length - 1 + (calls.json.ranks_left_out > 0 ? 1 : 0);
+  return (
+    `${count(json.calls, "call")} in ${count(json.stream_count, "stream")}, up to ${json.depth} deep; ` +
+    (groups === 1 ? "all ranks called the same" : `${count(groups, "group")} of ranks differ`) +
+    (hung > 0 ? `; ${hung} ended in mid-call.` : ".")
+  );
+}
+
+export function calls(_state: State): HTMLElement {
+  const data = callsOfPage();
+  if (!data) return empty("Reading the function calls ...");
+  const views = data.sources.flatMap((source) => source.views),
+    flame = flameOf(data, views[0]),
+    tables = graph(data, views[0]);
+  return h(
+    "div",
+    { class: "calls" },
+    h("p", { class: "lead comm" }, answer(data)),
+    h(
+      "div",
+      { class: "toolbar" },
+      viewChoice(data, "calls of", views, views[0], (view) => {
+        flame.show(view);
+        tables.show(view);
+      }),
+      data.json.ranks_left_out > 0
+        ? h(
+            "span",
+            { class: "quiet" },
+            `${count(data.json.ranks_left_out, "rank")} did not fit into the page (effort report --calls-bytes)`
+          )
+        : null
+    ),
+    flame.element,
+    tables.element,
+    differences(data, views),
+    streams(data)
+  );
+}
