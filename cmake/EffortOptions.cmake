@@ -2,21 +2,30 @@
 include(CheckLanguage)
 include(GNUInstallDirs)
 
+# As a part of another project: only the libraries that a host links, in the languages that the other project has.
+set(_fortran ${PROJECT_IS_TOP_LEVEL})
+get_property(_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+if("Fortran" IN_LIST _languages)
+  set(_fortran ON)
+endif()
 option(EFFORT_ENABLE_MPI "Build libeffort_mpi" ON)
-option(EFFORT_ENABLE_FORTRAN "Build the Fortran module" ON)
-option(EFFORT_ENABLE_PMPI "Build libeffort_pmpi, which measures programs through their MPI calls" ON)
-option(EFFORT_ENABLE_PAPI "Build libeffort_papi, which counts PAPI events" ON)
-option(EFFORT_ENABLE_KOKKOS_TOOLS "Build libeffort_kokkos, which makes regions of Kokkos kernels" ON)
-option(EFFORT_ENABLE_OMPT "Build libeffort_ompt, which measures waiting in OpenMP barriers" ON)
-option(EFFORT_ENABLE_FUNCTIONS "Build libeffort_functions, which records calls of instrumented functions" ON)
+option(EFFORT_ENABLE_FORTRAN "Build the Fortran module" ${_fortran})
+option(EFFORT_ENABLE_PMPI "Build libeffort_pmpi, which measures programs through their MPI calls"
+  ${PROJECT_IS_TOP_LEVEL})
+option(EFFORT_ENABLE_PAPI "Build libeffort_papi, which counts PAPI events" ${PROJECT_IS_TOP_LEVEL})
+option(EFFORT_ENABLE_KOKKOS_TOOLS "Build libeffort_kokkos, which makes regions of Kokkos kernels"
+  ${PROJECT_IS_TOP_LEVEL})
+option(EFFORT_ENABLE_OMPT "Build libeffort_ompt, which measures waiting in OpenMP barriers" ${PROJECT_IS_TOP_LEVEL})
+option(EFFORT_ENABLE_FUNCTIONS "Build libeffort_functions, which records calls of instrumented functions"
+  ${PROJECT_IS_TOP_LEVEL})
 option(EFFORT_ENABLE_HWLOC "Place the background thread with hwloc" ON)
-option(EFFORT_ENABLE_TOOLS "Build the effort command" ON)
+option(EFFORT_ENABLE_TOOLS "Build the effort command" ${PROJECT_IS_TOP_LEVEL})
 option(EFFORT_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(EFFORT_ENABLE_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(EFFORT_ENABLE_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
 set(EFFORT_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 
@@ -24,11 +33,18 @@ if(EFFORT_ENABLE_FORTRAN)
   check_language(Fortran)
   if(CMAKE_Fortran_COMPILER)
     enable_language(Fortran)
-  else()
-    message(FATAL_ERROR
-      "No Fortran compiler was found (set CMAKE_Fortran_COMPILER), but EFFORT_ENABLE_FORTRAN is on: "
-      "install one or configure with -DEFFORT_ENABLE_FORTRAN=OFF")
   endif()
+endif()
+
+# These adapters are linked with the shared libeffort.
+if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
+  foreach(_adapter PMPI KOKKOS_TOOLS OMPT)
+    if(EFFORT_ENABLE_${_adapter})
+      message(STATUS "EFFORT_ENABLE_${_adapter} is ignored, because it needs the shared libeffort and "
+        "BUILD_SHARED_LIBS is off")
+      set(EFFORT_ENABLE_${_adapter} OFF)
+    endif()
+  endforeach()
 endif()
 
 set(CMAKE_CXX_STANDARD 20)
@@ -39,9 +55,21 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# The installed libraries find each other even if the tree is moved.
-set(CMAKE_INSTALL_RPATH "$ORIGIN")
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+# The installed libraries find each other even if the tree is moved, unless a packager has chosen otherwise.
+if(NOT DEFINED CMAKE_INSTALL_RPATH)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN")
+endif()
+
+# A program that is linked against an own prefix then finds the libraries without further settings. Distributions want
+# no such path in what is built against their packages.
+set(_rpath ON)
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" OR CMAKE_SKIP_RPATH OR CMAKE_SKIP_INSTALL_RPATH)
+  set(_rpath OFF)
+endif()
+option(EFFORT_PKGCONFIG_RPATH "The pkg-config files ask for a run path to the library's folder" ${_rpath})
 
 # -ffp-contract=off: results must be bitwise equal on all nodes, so a compiler must not fuse operations.
 add_library(effort_compile_options INTERFACE)
