@@ -116,8 +116,9 @@ std::size_t in_page(std::uint64_t at) { return at & (static_cast<std::size_t>(::
 
 }  // namespace
 
-layout::ChunkHeader* Process::new_chunk() {
-  const std::uint32_t index = __atomic_fetch_add(&header_->chunks, 1, __ATOMIC_RELAXED);
+layout::ChunkHeader* Process::new_chunks(std::uint32_t n) {
+  const std::uint32_t index = __atomic_fetch_add(&header_->chunks, n, __ATOMIC_RELAXED);
+  const std::size_t bytes = std::size_t{layout::chunk_bytes} * n;
   const std::uint64_t offset = layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index;
   // Open the file each time: the host may have closed all descriptors, and the number may be another file's by now.
   const int fd = direct::open(path_, O_RDWR, 0);
@@ -126,17 +127,16 @@ layout::ChunkHeader* Process::new_chunk() {
   void* at = MAP_FAILED;
   const std::size_t before = in_page(offset);
   if (::fstat(fd, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_ &&
-      direct::reserve(fd, offset, layout::chunk_bytes))
-    at = ::mmap(nullptr, before + layout::chunk_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                static_cast<off_t>(offset - before));
+      direct::reserve(fd, offset, bytes))
+    at = ::mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
   direct::close(fd);
   if (at == MAP_FAILED) return nullptr;
   return reinterpret_cast<layout::ChunkHeader*>(static_cast<char*>(at) + before);
 }
 
-void Process::unmap(layout::ChunkHeader* chunk) {
-  const std::size_t before = in_page(reinterpret_cast<std::uintptr_t>(chunk));
-  ::munmap(reinterpret_cast<char*>(chunk) - before, before + layout::chunk_bytes);
+void Process::unmap(layout::ChunkHeader* chunks, std::uint32_t n) {
+  const std::size_t before = in_page(reinterpret_cast<std::uintptr_t>(chunks));
+  ::munmap(reinterpret_cast<char*>(chunks) - before, before + std::size_t{layout::chunk_bytes} * n);
 }
 
 std::uint32_t Process::next_thread() { return __atomic_fetch_add(&header_->threads, 1, __ATOMIC_RELAXED); }
@@ -161,7 +161,7 @@ std::uint32_t Process::new_function(std::uintptr_t address) {
   const std::uint32_t chunk = n_functions_ / layout::functions_per_chunk;
   const std::uint32_t in_chunk = n_functions_ % layout::functions_per_chunk;
   if (in_chunk == 0) {
-    layout::ChunkHeader* const next = new_chunk();
+    layout::ChunkHeader* const next = new_chunks(1);
     if (!next) return layout::other_functions;
     next->sequence = chunk;
     __atomic_store_n(&next->kind, layout::functions, __ATOMIC_RELEASE);

@@ -68,9 +68,9 @@ class Process {
   /// From now on, calls of the function are only counted.
   void leave_out_hot(std::uint32_t id);
 
-  /// A chunk of the file, mapped; null if the file cannot grow.  The caller sets its kind.
-  layout::ChunkHeader* new_chunk();
-  static void unmap(layout::ChunkHeader* chunk);
+  /// Consecutive chunks of the file, mapped; null if the file cannot grow.  The caller sets their kinds.
+  layout::ChunkHeader* new_chunks(std::uint32_t n);
+  static void unmap(layout::ChunkHeader* chunks, std::uint32_t n);
 
   std::uint32_t next_thread();
   std::uint32_t depth_limit() const { return depth_limit_; }

@@ -21,19 +21,32 @@ Thread* Thread::make() {
 }
 
 void Thread::destroy(Thread* thread) {
-  if (thread->chunk_) Process::unmap(thread->chunk_);
+  if (thread->mapped_) Process::unmap(thread->mapped_, thread->n_mapped_);
   ::munmap(thread, sizeof(Thread));
 }
 
 void Thread::restart() {
   restarted_ = true;
   busy = false;
-  chunk_ = nullptr;  // the parent's
+  chunk_ = mapped_ = nullptr;  // the parent's
+  n_mapped_ = n_taken_ = 0;
+}
+
+bool Thread::reserve_chunks() {
+  std::uint32_t n = std::clamp(sequence_, 1u, most_chunks);
+  layout::ChunkHeader* chunks = process.new_chunks(n);
+  if (!chunks && n > 1) chunks = process.new_chunks(n = 1);  // the last one that fits
+  if (!chunks) return false;
+  mapped_ = chunks;
+  n_mapped_ = n;
+  n_taken_ = 0;
+  return true;
 }
 
 bool Thread::begin_chunk() {
-  layout::ChunkHeader* const next = process.new_chunk();
-  if (!next) return false;
+  if (n_taken_ == n_mapped_ && !reserve_chunks()) return false;
+  auto* const next = reinterpret_cast<layout::ChunkHeader*>(reinterpret_cast<char*>(mapped_) +
+                                                            layout::chunk_bytes * std::size_t{n_taken_++});
   next->thread = number_;
   next->sequence = sequence_++;
   next->left_out = left_out_;
@@ -50,7 +63,8 @@ void Thread::write(LiveEvent event) {
     ++left_out_;
     return;
   }
-  layout::ChunkHeader* const before = chunk_;
+  layout::ChunkHeader *const before = chunk_, *const mapped_before = mapped_;
+  const std::uint32_t n_before = n_mapped_;
   const ErrorNumber kept;
   const std::uint64_t expected = before->state & ((std::uint64_t{1} << layout::run_bits) - 1);
   if (used_ + calls::most_record_bytes > layout::room && !begin_chunk()) {
@@ -65,7 +79,7 @@ void Thread::write(LiveEvent event) {
   __atomic_store_n(&chunk_->state, std::uint64_t{used_} << layout::run_bits, __ATOMIC_RELEASE);
   if (chunk_ != before) {
     __atomic_store_n(&chunk_->kind, layout::calls, __ATOMIC_RELEASE);
-    Process::unmap(before);
+    if (mapped_ != mapped_before) Process::unmap(mapped_before, n_before);
   }
   chunk_->left_out = left_out_;
   chunk_->skipped = skipped_;

@@ -48,6 +48,8 @@ class Thread {
   /// Odd, because every second event is often a return.
   static constexpr std::uint32_t sample_every = 61, samples_per_look = 1024;
   static constexpr std::uintptr_t usual_jump = 1 << 18;
+  /// Chunks that are reserved and mapped at once, later on, so that most new chunks need no system call.
+  static constexpr std::uint32_t most_chunks = 16;
 
   void record(LiveEvent event) {
     if (predictor_.expects(event)) [[likely]] {
@@ -62,6 +64,7 @@ class Thread {
   }
   void write(LiveEvent event);
   bool begin_chunk();
+  bool reserve_chunks();
   void pop() {
     --depth_;
     record(0);
@@ -82,6 +85,8 @@ class Thread {
   void look();
 
   layout::ChunkHeader* chunk_;
+  layout::ChunkHeader* mapped_;  ///< the chunks around it, of which the first ones have been taken
+  std::uint32_t n_mapped_, n_taken_;
   std::uint32_t used_, depth_, until_sample_, n_samples_;
   std::uint32_t number_, sequence_;
   bool stopped_;    ///< the file cannot grow
