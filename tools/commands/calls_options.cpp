@@ -86,6 +86,21 @@ void add_diff(CLI::App& app) {
   command->callback([a] { run_calls_diff(*a); });
 }
 
+void add_names(CLI::App& app) {
+  auto a = std::make_shared<CallsNamesArguments>();
+  CLI::App* command =
+      app.add_subcommand("names", "Lists the functions of source files, as EFFORT_FUNCTIONS_FILTER takes them");
+  command->add_option("PROGRAM", a->programs, "programs and libraries, compiled with -g")->required();
+  command
+      ->add_option("--file", a->files,
+                   "patterns of paths or base names of source files, separated by commas, such as 'pair_*.cpp'")
+      ->delimiter(',')
+      ->required();
+  command->add_flag("--leave-out", a->leave_out, "leave these functions out, instead of recording only them");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_calls_names(*a); });
+}
+
 }  // namespace
 
 void add_calls(CLI::App& app) {
@@ -96,6 +111,7 @@ void add_calls(CLI::App& app) {
   add_info(*command);
   add_graph(*command);
   add_diff(*command);
+  add_names(*command);
 }
 
 }  // namespace effort::tools

@@ -202,6 +202,12 @@ struct CallsDiffArguments {
 };
 void run_calls_diff(const CallsDiffArguments& arguments);
 
+struct CallsNamesArguments {
+  std::vector<std::string> programs, files;
+  bool leave_out = false, json = false;
+};
+void run_calls_names(const CallsNamesArguments& arguments);
+
 struct PlaceArguments {
   std::string snapshot, topology, hosts, format = "rankfile", out;
   std::string node;  ///< "2x4x8": parts of a node; empty: not known

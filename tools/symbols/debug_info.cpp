@@ -196,4 +196,17 @@ std::vector<Location> DebugInfo::look_up(std::uint64_t file_address) const {
   return out;
 }
 
+std::vector<FunctionSymbol> DebugInfo::functions() const {
+  std::vector<FunctionSymbol> out;
+  const int n = dwfl_module_getsymtab(state_->module);
+  for (int i = 1; i < n; ++i) {
+    GElf_Sym symbol;
+    GElf_Addr address = 0;
+    const char* const name = dwfl_module_getsym_info(state_->module, i, &symbol, &address, nullptr, nullptr, nullptr);
+    if (name == nullptr || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
+    if (Location place = state_->line_at(address); !place.file.empty()) out.push_back({name, std::move(place.file)});
+  }
+  return out;
+}
+
 }  // namespace effort::tools

@@ -16,6 +16,12 @@ struct Location {
   int line = 0;          ///< from 1; 0: not known
 };
 
+/// A function of the symbol table.
+struct FunctionSymbol {
+  std::string name;  ///< the linker's
+  std::string file;  ///< as in Location
+};
+
 /// Symbols and debug information of one file (ELF, DWARF; separate debug files are found as debuggers do).  One thread
 /// at a time.  Errors: std::runtime_error, from the constructor only.
 class DebugInfo {
@@ -34,6 +40,8 @@ class DebugInfo {
   /// The functions at an address of the file: the innermost first, then those that it was inlined into.  Empty: not
   /// known.
   std::vector<Location> look_up(std::uint64_t address) const;
+  /// The functions of the symbol table whose source file is known.
+  std::vector<FunctionSymbol> functions() const;
 
  private:
   struct State;

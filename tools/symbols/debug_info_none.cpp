@@ -17,5 +17,6 @@ bool DebugInfo::available() { return false; }
 const std::string& DebugInfo::build_id() const { return state_->build_id; }
 bool DebugInfo::has_lines() const { return false; }
 std::vector<Location> DebugInfo::look_up(std::uint64_t) const { return {}; }
+std::vector<FunctionSymbol> DebugInfo::functions() const { return {}; }
 
 }  // namespace effort::tools

@@ -9,7 +9,7 @@ __attribute__((noinline)) void thrower(int depth) {
   thrower(depth - 1);
   sink = sink + 1;
 }
-__attribute__((noinline)) void calm() { sink = sink + 1; }
+void calm();  // in calm.cpp
 __attribute__((noinline)) void catcher() {
   for (int i = 0; i < 100; ++i) {
     try {

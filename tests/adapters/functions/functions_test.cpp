@@ -286,6 +286,27 @@ TEST_CASE("functions: filters by name") {
   CHECK(recorded("-,,nothing").empty());
 }
 
+TEST_CASE("functions: filters by source file, with effort calls names") {
+  const Scratch scratch;
+  Outcome names = scratch.run({"calls", "names", TEST_EXCEPTIONS, "--file", "calm.*"});
+  REQUIRE(names.code == 0);
+  CHECK(names.out == "_Z4calmv\n");
+  names.out.pop_back();
+  REQUIRE(run(scratch, TEST_EXCEPTIONS, {}, "EFFORT_FUNCTIONS=main EFFORT_FUNCTIONS_FILTER=" + names.out).code == 0);
+  CHECK(read(scratch / ".").streams.at(0).calls == std::map<std::string, int>{{"calm", 100}});
+  const Outcome others = scratch.run({"calls", "names", TEST_EXCEPTIONS, "--file", "x*,except*.cpp", "--leave-out"});
+  REQUIRE(others.code == 0);
+  CHECK(("," + others.out).find(",-_Z7throweri") != std::string::npos);
+  CHECK(others.out.find("calm") == std::string::npos);
+  const nlohmann::json json = scratch.run({"calls", "names", TEST_EXCEPTIONS, "--file", "*/calm.cpp", "--json"}).json();
+  REQUIRE(json["functions"].size() == 1);
+  CHECK(json["functions"][0]["file"].get<std::string>().ends_with("/calm.cpp"));
+  const Outcome none = scratch.run({"calls", "names", TEST_EXCEPTIONS, "--file", "missing.f90"});
+  CHECK(none.code == 1);
+  CHECK(none.err.find("give other patterns") != std::string::npos);
+  CHECK(scratch.run({"calls", "names", "missing", "--file", "a.c"}).code == 1);
+}
+
 TEST_CASE("functions: nothing is written unless it is asked for, and the rank comes from the launcher") {
   const Scratch scratch;
   REQUIRE(run(scratch, TEST_HOST, {""}, "EFFORT_FUNCTIONS=off").code == 0);

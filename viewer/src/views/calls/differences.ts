@@ -79,7 +79,7 @@ function difference(calls: Calls, json: PairJson, swapped: boolean, [a, b]: [Vie
               table(
                 "calldifferences",
                 [{ title: "A" }, { title: "B" }, { title: "in" }],
-                d.calls.map((c) => [...side(calls.text(c.a), calls.text(c.b)), calls.line(c.stack)]),
+                d.calls.map((c) => [...side(calls.line([c.a]), calls.line([c.b])), calls.line(c.stack)]),
                 6
               )
             )
