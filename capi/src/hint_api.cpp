@@ -153,7 +153,7 @@ effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
   if (capi::mode() == capi::Mode::disabled)
     return fail(Status::no_hint, "the library is disabled (DISABLE=1): there are no hints");
   return in_host_session([&](Session& s) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the pointer to the hint is null");
+    if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the address for the hint is a null pointer");
     if (!s.started() || s.client().latest().step < 0)
       return fail(Status::no_hint,
                   "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");

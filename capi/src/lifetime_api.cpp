@@ -36,7 +36,8 @@ int effort_version(void) { return EFFORT_VERSION; }
 
 effort_status effort_config_new(effort_config** out) {
   return guarded([&]() -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_config_new: the pointer to the configuration is null");
+    if (!out)
+      return fail(Status::invalid_argument, "effort_config_new: the address for the configuration is a null pointer");
     *out = new effort_config;
     return EFFORT_OK;
   });

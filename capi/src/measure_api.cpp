@@ -180,7 +180,7 @@ extern "C" {
 effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_region: the pointer to the id is null");
+    if (!out) return fail(Status::invalid_argument, "effort_region: the address for the id is a null pointer");
     // A C host may pass any number, which would be undefined behaviour to read as a C++ enum.
     int number = 0;
     static_assert(sizeof number == sizeof kind);
@@ -200,7 +200,7 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
 effort_status effort_region_find(const char* name, effort_region_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_region_find: the pointer to the id is null");
+    if (!out) return fail(Status::invalid_argument, "effort_region_find: the address for the id is a null pointer");
     const std::uint32_t id = rec.registry().find_region(name);
     if (id == 0)
       return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
@@ -246,7 +246,7 @@ effort_status effort_phase(const char* name) {
 effort_status effort_work_unit(const char* name, effort_work_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_work_unit: the pointer to the id is null");
+    if (!out) return fail(Status::invalid_argument, "effort_work_unit: the address for the id is a null pointer");
     *out = static_cast<effort_work_id>(rec.registry().unit(name));
     return EFFORT_OK;
   });
@@ -262,7 +262,7 @@ effort_status effort_work(effort_work_id w, double amount) {
 effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_metric_define: the pointer to the id is null");
+    if (!out) return fail(Status::invalid_argument, "effort_metric_define: the address for the id is a null pointer");
     const auto found = rec.registry().metric_of_application(name, unit);
     *out = static_cast<effort_metric_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
