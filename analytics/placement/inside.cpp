@@ -60,7 +60,7 @@ TrafficGraph part_of(const TrafficGraph& graph, const std::vector<std::int32_t>&
 
 }  // namespace
 
-NodeShape::NodeShape(std::vector<std::int32_t> levels) : levels_(std::move(levels)) {
+NodeShape::NodeShape(std::vector<std::int32_t> levels, std::size_t domain_levels) : levels_(std::move(levels)) {
   if (levels_.empty()) throw std::invalid_argument("a node has at least one level");
   for (const std::int32_t parts : levels_) {
     if (parts < 1) throw std::invalid_argument("a level of a node has at least one part");
@@ -68,6 +68,9 @@ NodeShape::NodeShape(std::vector<std::int32_t> levels) : levels_(std::move(level
       throw std::invalid_argument("a node has more than " + std::to_string(most_cores) + " cores");
     cores_ *= parts;
   }
+  if (domain_levels == 0 || domain_levels > levels_.size())
+    throw std::invalid_argument("NUMA domains are made up of at least one level, and of no more than there are");
+  for (std::size_t level = 0; level < domain_levels; ++level) domains_ *= levels_[level];
 }
 
 std::vector<std::int32_t> cores_in_order(std::span<const std::int32_t> node_of) {

@@ -1,6 +1,7 @@
 // Which core of its node each rank should run on, so that ranks that exchange many bytes share caches and memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,22 +10,25 @@
 
 namespace effort::placement {
 
-/// The equal parts of a node at each level, from the outermost, which are its NUMA domains: {2, 4, 8} is a node of two
-/// domains with four caches of eight cores each.  Cores are numbered consecutively.
+/// The equal parts of a node at each level, from the outermost: {2, 4, 8} is a node of two NUMA domains with four
+/// caches of eight cores each.  Cores are numbered consecutively.
 class NodeShape {
  public:
   static constexpr std::int32_t most_cores = 1 << 16;
 
-  /// @throws std::invalid_argument without a level, with a number below 1, or with more than `most_cores` cores
-  explicit NodeShape(std::vector<std::int32_t> levels);
+  /// @param domain_levels  the levels, from the outermost, that make up the NUMA domains: 2 if packages consist of them
+  /// @throws std::invalid_argument without a level, with a number below 1, with more than `most_cores` cores, or if
+  ///         `domain_levels` is 0 or larger than the number of levels
+  explicit NodeShape(std::vector<std::int32_t> levels, std::size_t domain_levels = 1);
 
   const std::vector<std::int32_t>& levels() const { return levels_; }
   std::int32_t cores() const { return cores_; }
-  std::int32_t domain_of(std::int32_t core) const { return core / (cores_ / levels_.front()); }
+  std::int32_t domain_of(std::int32_t core) const { return core / (cores_ / domains_); }
+  std::int32_t domains() const { return domains_; }
 
  private:
   std::vector<std::int32_t> levels_;
-  std::int32_t cores_ = 1;
+  std::int32_t cores_ = 1, domains_ = 1;
 };
 
 /// The cores that ranks take if those of each node fill its cores in ascending order, as launchers do.

@@ -11,7 +11,7 @@ run(makeSnapshot, ["halo", file("halo.effort")]);
 run(makeTrace, ["halo", file("halo-7.trace")]);
 run(makeSnapshot, ["halo-large", file("halo-large.effort")]);
 run(makeSnapshot, ["one-step", file("none.effort")]);
-run(makeSnapshot, ["waits", file("waits.effort")]);
+for (const kind of ["waits", "followed"]) run(makeSnapshot, [kind, file(`${kind}.effort`)]);
 const report = (out, ...inputs) => run(effort, ["report", ...inputs, "-o", file(out)]);
 report("trace.html", file("halo.effort"), file("halo-7.trace"));
 report("snapshot.html", file("halo.effort"));
@@ -19,6 +19,7 @@ report("large.html", file("halo-large.effort"));
 report("small.html", file("halo-large.effort"), "--communication-bytes", "400000");
 report("none.html", file("none.effort"));
 report("waits.html", file("waits.effort"));
+report("followed.html", file("followed.effort"));
 const comm = (what, input, ...more) => JSON.parse(run(effort, ["comm", what, file(input), "--json", ...more]));
 const waits = comm("waits", "halo-7.trace"),
   pairs = comm("pairs", "halo-7.trace"),
@@ -240,6 +241,22 @@ await collectives(measured, "waits.effort", "Who waits for whom");
 check(/EFFORT_COMM_MATRIX=1/.test(await measured.innerText("main")), "how to record messages");
 check((await measured.$$("canvas.matrix, #comm-calls")).length === 0, "parts that only a matrix has");
 await measured.close();
+
+// With late senders, the page blames the rank that caused the waiting: rank 3, not rank 7, which is its victim.
+const followed = await open(chromium, file("followed.html"), { tab: "communication" });
+await followed.waitForSelector("#comm-collectives");
+const blamed = comm("waits", "followed.effort");
+check(blamed.most_awaited.rank === 3 && blamed.most_awaited.followed_back, `blamed: ${blamed.most_awaited.rank}`);
+check(/^Rank 3 .* and for messages/.test(await followed.innerText(".lead.comm")), "the answer names the cause");
+check(/followed back/.test(await followed.innerText("#comm-collectives .heading")), "where the values come from");
+const [cause] = await rows(followed, "awaited");
+check(cause[0] === "3", `the rank that caused most: ${cause}`);
+near(inSeconds(cause[1]), blamed.caused_wait_seconds[3], 0.01, "how long others waited because of rank 3");
+const waited = blamed.collective_wait_seconds[3] + blamed.late_sender_wait_seconds[3];
+near(inSeconds(cause[3]), waited, 0.01, "how long rank 3 waited itself");
+check((await rows(followed, "awaitedwindows"))[0][2] === "3", "the first window");
+await followed.screenshot({ path: file("followed.png"), fullPage: true });
+await followed.close();
 
 const none = await open(chromium, file("none.html"), { tab: "communication" });
 await none.waitForSelector(".sentence");

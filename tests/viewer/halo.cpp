@@ -53,4 +53,17 @@ std::uint64_t bytes_to(int direction) {
   return distance == 1 ? 32768 : distance == 2 ? 1024 : 64;
 }
 
+double waits(std::int32_t ranks, std::string_view metric, std::int32_t rank, std::int64_t step) {
+  const std::int64_t window = step / 10;
+  const std::int32_t last = window < 5 ? 7 : window == 7 ? 20 : -1, cause = last == 7 ? 3 : last;
+  const double each = 1e-3 * static_cast<double>(1 + step % 3);
+  const auto all = static_cast<double>(ranks - 1);
+  if (metric == "collective_delay") return rank == last ? each * all : 0;
+  if (metric == "collective_wait") return last >= 0 && rank != last ? each : 0;
+  if (metric == "collective_transfer") return 1e-4;
+  if (metric == "caused_wait") return rank == cause ? each * (last == 7 ? all + 1 : all) : 0;
+  if (metric == "late_sender_wait") return rank == 7 && last == 7 ? each : 0;
+  return 2e-4;
+}
+
 }  // namespace effort::test

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace effort::test {
@@ -22,5 +23,12 @@ class Grid {
 
 /// Bytes that a neighbour in a direction gets: faces 32 KiB, edges 1 KiB, corners 64.
 std::uint64_t bytes_to(int direction);
+
+/// The library's metrics of waits, those of late senders last.
+inline constexpr const char* wait_metrics[] = {"collective_delay", "collective_wait",  "collective_transfer",
+                                               "caused_wait",      "late_sender_wait", "message_transfer"};
+/// A rank's value in a step, seconds: in windows 0 to 4 (of 10 steps), rank 7 comes last to collectives because rank 3
+/// sends to it late; in window 7, rank 20 is late.
+double waits(std::int32_t ranks, std::string_view metric, std::int32_t rank, std::int64_t step);
 
 }  // namespace effort::test

@@ -5,7 +5,7 @@
 // the report adds pictures to the histories), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128
 // and on 64 nodes), halo and halo-large (48 and 16,384 ranks with a communication matrix over 8 windows: 26 neighbours
 // each, in the second half of the run only 6; and waits at collectives: in 5 windows for rank 7, in the last for rank
-// 20), waits (the waits of halo without the matrix).
+// 20), waits (the waits of halo without the matrix), followed (these and waits for messages, followed back to rank 3).
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -40,7 +40,8 @@ struct Shape {
   enum class Like { mesh, amr, md, pic } like = Like::mesh;
   /// The step that takes 50 times as long as the others; -1: none.
   std::int64_t jolt = -1;
-  bool halo = false, waits = false;
+  bool halo = false;
+  int wait_metrics = 0;  ///< of test::wait_metrics, the first
 };
 
 /// Noise in [0, 1) from a cheap hash.
@@ -95,17 +96,6 @@ double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step
                           : 0.2 * static_cast<double>(step * 8 / std::max<std::int64_t>(shape.steps, 1) % 2);
   return base * (1 + mesh + 0.05 * noise(key_of(region, rank, step))) * (step == shape.jolt ? 50 : 1);
 }
-
-/// A rank's seconds at collectives in a step: that others waited for it, that it waited itself, and the rest.
-double collective(const Shape& shape, std::size_t metric, std::int32_t rank, std::int64_t step) {
-  const std::int64_t window = step / 10;
-  const std::int32_t late = window < 5 ? 7 : window == 7 ? 20 : -1;
-  const double each = 1e-3 * static_cast<double>(1 + step % 3);
-  if (metric == 0) return rank == late ? each * (shape.ranks - 1) : 0;
-  if (metric == 1) return late >= 0 && rank != late ? each : 0;
-  return 1e-4;
-}
-constexpr const char* collective_metrics[] = {"collective_delay", "collective_wait", "collective_transfer"};
 
 std::string name_of(const Shape& shape, int region) {
   if (shape.full && region == 2)
@@ -173,7 +163,7 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
       std::vector<double> block;
       for (std::size_t r = 0; r < ranks.size(); ++r)
         for (std::int64_t k = 0; k < n; ++k) {
-          const double value = s >= loads ? collective(shape, s - loads, ranks[r], first + k)
+          const double value = s >= loads ? test::waits(shape.ranks, test::wait_metrics[s - loads], ranks[r], first + k)
                                           : load(shape, region, ranks[r], first + k) *
                                                 (s >= static_cast<std::uint32_t>(shape.regions) ? 2e6 : 1);
           block.push_back(value);
@@ -270,9 +260,8 @@ record::Run run_of(const Shape& shape, const std::string& name) {
       run.series.push_back(std::move(s));
     }
   }
-  for (const char* const metric :
-       shape.waits ? std::vector<const char*>(std::begin(collective_metrics), std::end(collective_metrics))
-                   : std::vector<const char*>()) {
+  for (int m = 0; m < shape.wait_metrics; ++m) {
+    const char* const metric = test::wait_metrics[m];
     record::Series s;
     s.region = "(step)";
     s.kind = record::Kind::wait;
@@ -360,10 +349,10 @@ Shape shape_of(const std::string& kind) {
   if (kind == "like-md") return {32, 2, 200, 32, false, false, true, Like::md};
   if (kind == "like-pic") return {32, 1, 200, 5, false, false, false, Like::pic};
   if (kind == "jolt") return {24, 2, 60, 3, false, false, false, Like::mesh, 0};
-  if (kind == "halo" || kind == "halo-large" || kind == "waits") {
+  if (kind == "halo" || kind == "halo-large" || kind == "waits" || kind == "followed") {
     Shape shape = kind == "halo-large" ? Shape{16384, 128, 80, 3} : Shape{48, 4, 80, 3};
-    shape.halo = kind != "waits";
-    shape.waits = true;
+    shape.halo = kind.starts_with("halo");
+    shape.wait_metrics = kind == "followed" ? 6 : 3;
     return shape;
   }
   if (kind == "wide") return {4096, 8, 512, 3};

@@ -210,7 +210,7 @@ void run_calls_names(const CallsNamesArguments& arguments);
 
 struct PlaceArguments {
   std::string snapshot, topology, hosts, format = "rankfile", out;
-  std::string node;  ///< "2x4x8": parts of a node; empty: not known
+  std::string node;  ///< "2x4x8", the parts of a node, or a file of hwloc; empty: not known
   bool json = false;
 };
 void run_place(const PlaceArguments& arguments);

@@ -2,9 +2,11 @@
 #include "tools/commands/options.hpp"
 
 #include "tools/commands/commands.hpp"
+#include "tools/place/node_file.hpp"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace effort::tools {
 namespace {
@@ -275,9 +277,16 @@ void add_place(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "place", "Finds an order of ranks with less traffic between nodes, for the next run with as many ranks");
   command->add_option("SNAP", a->snapshot, "snapshot file of a run with COMM_MATRIX=1")->required();
-  command->add_option(
-      "--topology", a->topology,
-      "switches between the nodes, as in Slurm's topology.conf (by default all nodes are equally far apart)");
+  const auto give = [](const char* option, std::string& of, const std::string& text) {
+    if (!of.empty()) throw CLI::ValidationError(option, "'" + of + "' and '" + text + "' exclude each other");
+    of = text;
+  };
+  const auto give_all = [a, give](const std::vector<std::string>& files) {
+    for (const std::string& file : files) give("--topology", is_xml(file) ? a->node : a->topology, file);
+  };
+  const char* const help =
+      "switches between nodes (Slurm's topology.conf), or the inside of a node (hwloc's XML), or both";
+  command->add_option_function<std::vector<std::string>>("--topology", give_all, help)->expected(1)->take_all();
   command->add_option("--hosts", a->hosts, "file with the names of the run's nodes, one per line, node 0 first");
   command
       ->add_option("--format", a->format,
@@ -286,9 +295,9 @@ void add_place(CLI::App& app) {
       ->check(CLI::IsMember({"rankfile", "mpich", "slurm"}));
   command->add_option("-o", a->out, "file to write")->required();
   command->add_flag("--json", a->json, "print one JSON object");
-  command->add_option("--node", a->node,
-                      "number of equal parts of a node at each level, NUMA domains first: 2x4x8 is two domains with "
-                      "four caches of eight cores each; ranks are then ordered inside their nodes, too");
+  command->add_option_function<std::string>(
+      "--node", [a, give](const std::string& shape) { give("--node", a->node, shape); },
+      "equal parts of a node at each level: 2x4x8 is 2 NUMA domains with 4 caches of 8 cores each; or hwloc's XML");
   command->callback([a] { run_place(*a); });
 }
 

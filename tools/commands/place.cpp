@@ -15,6 +15,7 @@
 #include "tools/communication/snapshot_traffic.hpp"
 #include "tools/files/output_file.hpp"
 #include "tools/output/output.hpp"
+#include "tools/place/node_file.hpp"
 #include "tools/place/rank_order.hpp"
 #include "tools/place/switches.hpp"
 
@@ -28,12 +29,13 @@ placement::TrafficGraph graph_of(const SnapshotTraffic& traffic) {
   return {traffic.n_ranks, exchanges};
 }
 
-/// "2x4x8".
+/// "2x4x8", or a file of hwloc.
 std::optional<placement::NodeShape> shape_of(const PlaceArguments& a) {
   if (a.node.empty()) return std::nullopt;
   if (a.format == "slurm")
-    throw UsageError(
-        "--format slurm cannot say on which core of its node a rank runs: leave --node out, or use another");
+    throw UsageError("--format slurm cannot say on which core of its node a rank runs: leave '" + a.node +
+                     "' out, or use another");
+  if (is_xml(a.node)) return read_node(a.node);
   std::vector<std::int32_t> levels;
   const char* at = a.node.data();
   for (const char* const end = at + a.node.size(); at <= end; ++at) {
@@ -62,7 +64,7 @@ Inside inside(const placement::TrafficGraph& graph, const std::optional<placemen
   try {
     out.core_of = placement::place_inside(graph, *shape, placed);
   } catch (const std::invalid_argument& e) {
-    throw std::runtime_error("--node does not fit the run: " + std::string(e.what()));
+    throw std::runtime_error("the shape of a node does not fit the run: " + std::string(e.what()));
   }
   out.before = placement::off_domain(graph, *shape, now, placement::cores_in_order(now));
   out.after = placement::off_domain(graph, *shape, placed, out.core_of);
@@ -79,11 +81,11 @@ std::string order_text(const PlaceArguments& a, const placement::Placement& plac
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 void print_text(const PlaceArguments& a, const placement::TrafficGraph& graph, const placement::Placement& placed,
-                std::int32_t nodes, std::int64_t moved, const Inside& within, bool reordered) {
+                std::int32_t nodes, std::int64_t moved, const Inside& within, bool inside, bool reordered) {
   std::printf("%s of the %s that ranks exchanged left their node (%d ranks on %d nodes).\n",
               percent_text(share(placed.before.off_node, graph.bytes())).c_str(), bytes_text(graph.bytes()).c_str(),
               graph.ranks(), nodes);
-  if (!a.node.empty())
+  if (inside)
     std::printf("%s left their NUMA domain, if ranks are on the cores of their node in ascending order.\n",
                 percent_text(share(within.before, graph.bytes())).c_str());
   if (moved == 0 && !reordered) {
@@ -97,7 +99,7 @@ void print_text(const PlaceArguments& a, const placement::TrafficGraph& graph, c
     std::printf(", and bytes times links fall to %s.\n",
                 percent_text(share(placed.after.link_bytes, placed.before.link_bytes)).c_str());
   }
-  if (!a.node.empty())
+  if (inside)
     std::printf("In the order of '%s', %s leave their NUMA domain: %s instead of %s.\n", a.out.c_str(),
                 percent_text(share(within.after, graph.bytes())).c_str(), bytes_text(within.after).c_str(),
                 bytes_text(within.before).c_str());
@@ -114,11 +116,11 @@ void print_text(const PlaceArguments& a, const placement::TrafficGraph& graph, c
 void run_place(const PlaceArguments& a) {
   if (a.format == "slurm" && a.hosts.empty())
     throw UsageError("--format slurm needs the names of the nodes, give --hosts FILE with one per line");
-  const std::optional<placement::NodeShape> shape = shape_of(a);
   std::vector<std::filesystem::path> inputs{a.snapshot};
-  for (const std::string& input : {a.topology, a.hosts})
+  for (const std::string& input : {a.topology, is_xml(a.node) ? a.node : "", a.hosts})
     if (!input.empty()) inputs.emplace_back(input);
   const Destination out(a.out, inputs);
+  const std::optional<placement::NodeShape> shape = shape_of(a);
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const std::int32_t nodes = reader.run().nodes;
@@ -139,7 +141,7 @@ void run_place(const PlaceArguments& a) {
   for (std::size_t rank = 0; rank < placed.node_of.size(); ++rank)
     if (placed.node_of[rank] != traffic.node_of[rank]) ++moved;
   const bool reordered = within.core_of != placement::cores_in_order(placed.node_of);
-  if (!a.json) return print_text(a, graph, placed, nodes, moved, within, reordered);
+  if (!a.json) return print_text(a, graph, placed, nodes, moved, within, shape.has_value(), reordered);
   const auto known = [&](double bytes) { return shape ? nlohmann::ordered_json(bytes) : nlohmann::ordered_json(); };
   print_json({{"ranks", graph.ranks()},
               {"nodes", nodes},
@@ -150,7 +152,8 @@ void run_place(const PlaceArguments& a) {
               {"link_bytes_before", placed.before.link_bytes},
               {"link_bytes", placed.after.link_bytes},
               {"off_domain_before", known(within.before)},
-              {"off_domain", known(within.after)}});
+              {"off_domain", known(within.after)},
+              {"node", shape ? nlohmann::ordered_json(shape->levels()) : nlohmann::ordered_json()}});
 }
 
 }  // namespace effort::tools

@@ -143,16 +143,19 @@ Described describe(const std::string& path, const ReportArguments& a, std::span<
            {"collectives", std::move(collectives)}}};
 }
 
-/// Adds a trace to its run: the one of the same job, or the only one.
+/// Adds a trace to its run: the one of the same job, or the only one unless it is known to be of another job.
 void add_trace(const std::string& path, const ReportArguments& a, std::vector<Described>& runs) {
   const Trace trace = read_trace(path);
-  Described* of = runs.size() == 1 ? runs.data() : nullptr;
-  for (Described& run : runs)
-    if (!trace.job.empty() && run.json["info"]["job"] == trace.job && run.json["info"]["name"] == trace.name) of = &run;
+  Described* of = nullptr;
+  for (Described& run : runs) {
+    const bool unknown = trace.job.empty() || run.json["info"]["job"] == "";
+    if (unknown ? runs.size() == 1 : run.json["info"]["job"] == trace.job && run.json["info"]["name"] == trace.name)
+      of = &run;
+  }
   if (of == nullptr)
     throw UsageError("none of the snapshots belongs to the run of trace '" + path + "'" +
-                     (trace.job.empty() ? "" : " (job " + trace.job + ")") +
-                     ": give the snapshot of that run as well, or a single snapshot");
+                     (trace.job.empty() ? "" : " (" + trace.name + ", job " + trace.job + ")") +
+                     ": give the snapshot of that run" + (trace.job.empty() ? " alone" : ""));
   if (of->trace)
     throw UsageError("'" + path + "' is a second trace of " + of->json["file"].get<std::string>() +
                      ", a run can have one in a report");

@@ -67,24 +67,29 @@ std::string rank_table(const std::string& title, const std::vector<std::size_t>&
 
 }  // namespace
 
-double collective_nrmse(const record::Run& run, const record::SeriesReader& series) {
+double waits_nrmse(const record::Run& run, const record::SeriesReader& series) {
   double out = 0;
-  for (std::uint32_t i = 0; i < run.series.size(); ++i)
-    if (run.metrics[run.series[i].metric].name.starts_with("collective_")) out = std::max(out, series.nrmse(i));
+  for (std::uint32_t i = 0; i < run.series.size(); ++i) {
+    const std::string& metric = run.metrics[run.series[i].metric].name;
+    if (metric.starts_with("collective_") || metric == "late_sender_wait" || metric == "caused_wait")
+      out = std::max(out, series.nrmse(i));
+  }
   return out;
 }
 
 SnapshotWaits snapshot_waits(record::Reader& reader) {
   const record::Run& run = reader.run();
-  SnapshotWaits out{snapshot_traffic(reader), {}, {}, record::most_awaited(run), {}, 0};
+  SnapshotWaits out{snapshot_traffic(reader), {}, {}, {}, {}, record::most_to_blame(run), {}, 0};
   if (!out.most) return out;
   out.most_region = out.most->region;
   const record::SeriesReader series(reader);
-  out.nrmse = collective_nrmse(run, series);
+  out.nrmse = waits_nrmse(run, series);
   out.waited = totals_of(run, series, "collective_wait");
   out.delay = totals_of(run, series, "collective_delay");
   for (std::vector<double>* const values : {&out.waited, &out.delay})
     values->resize(static_cast<std::size_t>(run.ranks));
+  out.late_sender = totals_of(run, series, "late_sender_wait");
+  out.caused = totals_of(run, series, "caused_wait");
   return out;
 }
 
@@ -100,6 +105,8 @@ ordered_json snapshot_waits_json(const SnapshotWaits& waits) {
       known(waits.traffic.flows.empty() ? std::vector<double>() : seconds_by_rank(waits.traffic));
   out["collective_wait_seconds"] = known(waits.waited);
   out["collective_delay_seconds"] = known(waits.delay);
+  out["late_sender_wait_seconds"] = known(waits.late_sender);
+  out["caused_wait_seconds"] = known(waits.caused);
   out["collective_nrmse"] = waits.most ? ordered_json(waits.nrmse) : ordered_json();
   out["most_awaited"] = waits.most ? most_awaited_json(*waits.most, waits.most_region) : ordered_json();
   return out;
@@ -108,12 +115,21 @@ ordered_json snapshot_waits_json(const SnapshotWaits& waits) {
 std::string snapshot_waits_text(const SnapshotWaits& waits, bool all) {
   std::string out;
   if (waits.most) {
+    const bool followed = !waits.caused.empty() && !waits.late_sender.empty();
+    std::vector<Table::Heading> columns{{"rank"}};
+    if (followed) columns.push_back({"others waited because of it"});
+    columns.insert(columns.end(), {{"others waited for it"}, {"it waited"}});
+    if (followed) columns.push_back({"it waited for late senders"});
     out += most_awaited_text(*waits.most, waits.most_region) + "\n" +
            rank_table(
-               "Waits at collectives", largest_first(waits.delay),
-               Table({{"rank"}, {"others waited for it"}, {"it waited"}}),
-               [&](std::size_t r) -> std::vector<std::string> {
-                 return {std::to_string(r), seconds_text(waits.delay[r]), seconds_text(waits.waited[r])};
+               followed ? "Waits at collectives and for late senders" : "Waits at collectives",
+               largest_first(followed ? waits.caused : waits.delay), Table(columns),
+               [&](std::size_t r) {
+                 std::vector<std::string> row{std::to_string(r)};
+                 if (followed) row.push_back(seconds_text(waits.caused[r]));
+                 row.insert(row.end(), {seconds_text(waits.delay[r]), seconds_text(waits.waited[r])});
+                 if (followed) row.push_back(seconds_text(waits.late_sender[r]));
+                 return row;
                },
                all);
     if (waits.nrmse > 0)

@@ -12,17 +12,21 @@
 
 namespace effort::tools {
 
-/// Waits at collectives, measured with COMM_WAITS, and the time that pairs spent in MPI calls for each other.
+/// Waits, measured with COMM_WAITS, and the time that pairs spent in MPI calls for each other.
 struct SnapshotWaits {
-  SnapshotTraffic traffic;            ///< without flows if the snapshot has no matrix
-  std::vector<double> waited, delay;  ///< [ranks] seconds that a rank waited, and that others waited for it; or empty
+  SnapshotTraffic traffic;  ///< without flows if the snapshot has no matrix
+  /// [ranks] seconds at collectives that a rank waited, and that others waited for it; or empty
+  std::vector<double> waited, delay;
+  /// [ranks] seconds that a rank waited for late senders, and that others waited because of it anywhere; empty unless
+  /// late senders were followed (COMM_WAITS and TRACE)
+  std::vector<double> late_sender, caused;
   std::optional<record::MostAwaited> most;
   std::string most_region;  ///< its region for sentences
-  double nrmse = 0;         ///< of waited and delay, which are from the compressed history
+  double nrmse = 0;         ///< of the lists, which are from the compressed history
 };
 
-/// The largest nrmse of the histories of waits at collectives; 0 if there are none.
-double collective_nrmse(const record::Run& run, const record::SeriesReader& series);
+/// The largest nrmse of the histories of waits; 0 if there are none.
+double waits_nrmse(const record::Run& run, const record::SeriesReader& series);
 
 /// Kokkos must be initialised.  Errors: record::FormatError.
 SnapshotWaits snapshot_waits(record::Reader& reader);

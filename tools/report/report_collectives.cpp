@@ -56,6 +56,11 @@ void each_value(const record::Run& run, const record::SeriesReader& series, cons
   }
 }
 
+bool has(const record::Run& run, const std::string& metric) {
+  return std::any_of(run.series.begin(), run.series.end(),
+                     [&](const record::Series& s) { return run.metrics[s.metric].name == metric; });
+}
+
 /// [ranks] sums over the steps.
 std::vector<double> totals_of(const record::Run& run, const record::SeriesReader& series, const std::string& metric) {
   std::vector<double> out(static_cast<std::size_t>(run.ranks), 0);
@@ -78,12 +83,13 @@ ordered_json list(const std::vector<std::size_t>& order, const std::function<ord
   return out;
 }
 
-ordered_json windows_json(const record::Run& run, const record::SeriesReader& series, double nrmse) {
+ordered_json windows_json(const record::Run& run, const record::SeriesReader& series, const std::string& metric,
+                          double nrmse) {
   const std::vector<Steps> windows = windows_of(run);
   const auto ranks = static_cast<std::size_t>(run.ranks);
   std::vector<double> delay(windows.size() * ranks, 0);
   double largest = 0;
-  each_value(run, series, "collective_delay", [&](std::size_t rank, std::int64_t step, double value) {
+  each_value(run, series, metric, [&](std::size_t rank, std::int64_t step, double value) {
     largest = std::max(largest, value);
     const auto after = std::upper_bound(windows.begin(), windows.end(), step,
                                         [](std::int64_t s, const Steps& window) { return s < window.first; });
@@ -109,17 +115,26 @@ ordered_json windows_json(const record::Run& run, const record::SeriesReader& se
 
 ordered_json collective_waits_json(record::Reader& reader, const record::SeriesReader& series, Symbols& symbols) {
   const record::Run& run = reader.run();
-  const bool measured = std::any_of(run.series.begin(), run.series.end(), [&](const record::Series& s) {
-    return run.metrics[s.metric].name == "collective_delay";
-  });
-  if (!measured) return nullptr;
-  const std::vector<double> delay = totals_of(run, series, "collective_delay"),
-                            waited = totals_of(run, series, "collective_wait"),
-                            transfer = totals_of(run, series, "collective_transfer");
-  const std::optional<record::MostAwaited> most = record::most_awaited(run);
+  if (!has(run, "collective_delay")) return nullptr;
+  const bool followed = has(run, "caused_wait");
+  const std::string metric = followed ? "caused_wait" : "collective_delay";
+  const std::vector<double> delay = totals_of(run, series, metric);
+  std::vector<double> waited = totals_of(run, series, "collective_wait"),
+                      transfer = totals_of(run, series, "collective_transfer");
+  if (followed) {
+    const std::vector<double> late = totals_of(run, series, "late_sender_wait"),
+                              messages = totals_of(run, series, "message_transfer");
+    for (std::size_t r = 0; r < waited.size(); ++r) {
+      waited[r] += late[r];
+      transfer[r] += messages[r];
+    }
+  }
+  const std::optional<record::MostAwaited> most = record::most_to_blame(run);
   ordered_json out;
+  out["followed_back"] = followed;
   out["answer"] = most ? most_awaited_text(*most, symbols.short_name(most->region))
-                       : std::string("No rank waited for another one at a collective.");
+                       : std::string(followed ? "No rank waited for another one."
+                                              : "No rank waited for another one at a collective.");
   out["totals"] = {std::accumulate(waited.begin(), waited.end(), 0.0),
                    std::accumulate(transfer.begin(), transfer.end(), 0.0)};
   const std::vector<std::size_t> awaited = largest_first(delay), waiters = largest_first(waited);
@@ -127,8 +142,8 @@ ordered_json collective_waits_json(record::Reader& reader, const record::SeriesR
   out["ranks_count"] = awaited.size();
   out["waiters"] = list(waiters, [&](std::size_t r) -> ordered_json { return {r, waited[r]}; });
   out["waiters_count"] = waiters.size();
-  out["nrmse"] = collective_nrmse(run, series);
-  out["windows"] = windows_json(run, series, out["nrmse"].get<double>());
+  out["nrmse"] = waits_nrmse(run, series);
+  out["windows"] = windows_json(run, series, metric, out["nrmse"].get<double>());
   return out;
 }
 

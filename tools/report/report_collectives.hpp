@@ -1,4 +1,4 @@
-// Waits at collectives, measured on all ranks during the run, for the page on communication.
+// Waits, measured on all ranks during the run, for the page on communication.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,8 +9,9 @@
 
 namespace effort::tools {
 
-/// "answer": a sentence; "totals": seconds of all ranks, waited and spent without waiting; "ranks": [rank, seconds that
-/// others waited for it, that it waited, that it spent without waiting], those that others waited for longest first;
+/// "answer": a sentence; "followed_back": whether waits for messages count as well, and delays are followed back to
+/// their cause; "totals": seconds of all ranks, waited and spent without waiting; "ranks": [rank, seconds that others
+/// waited for it, that it waited, that it spent without waiting], those that others waited for longest first;
 /// "waiters": [rank, seconds that it waited], the longest first; "ranks_count" and "waiters_count" of those with more
 /// than zero; "windows": [first step, last step, rank, seconds that others waited for it, for all ranks] of the rank
 /// that was waited for most, -1 if the history is not accurate enough to show one; for a large run, several windows are

@@ -276,3 +276,30 @@ TEST_CASE("a trace of few ranks names the unknown waits") {
   CHECK(scratch.run({"comm", "matrix", "empty-17.trace"}).out == "No rank sent a message.\n");
   CHECK(scratch.run({"comm", "waits", "no-such.trace"}).code == 1);
 }
+
+TEST_CASE("messages to oneself, to ranks outside of the world, and truncated ones") {
+  const Scratch scratch;
+  Trace trace = empty_trace(2);
+  add_window(trace, 0, 0, 1'000'000);
+  Events first(0), second(0);
+  first.step(0).at(1000).enter(region_send).message(Kind::send, 0, 1, 100).wait(100).leave(region_send);
+  first.enter(region_receive).wait(100).leave(region_receive).message(Kind::receive, 0, 1, 100);
+  first.enter(region_send).message(Kind::send, 9, 1, 100).wait(100).leave(region_send);
+  first.at(5000).enter(region_send).message(Kind::send, 1, 2, 100).wait(100).leave(region_send);
+  second.step(0).at(2000).enter(region_receive).at(6000).leave(region_receive).message(Kind::receive, 0, 2, 60);
+  keep(trace, 0, effort::record::trace::reason_pin, 0, -1, first);
+  keep(trace, 1, effort::record::trace::reason_pin, 0, -1, second);
+  write_files(trace, scratch / "run-17.trace");
+  const json waits = scratch.run({"comm", "waits", "--json", "run-17.trace"}).json();
+  CHECK(waits["unmatched"] == 1);
+  CHECK(sum(waits["totals_ns"], "late_sender") == 3000);
+  const json pairs = scratch.run({"comm", "pairs", "--json", "run-17.trace"}).json()["pairs"];
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0]["messages"] == 1);
+  CHECK(pairs[0]["bytes"] == 60);  // that arrived
+  for (const std::string what : {"waits", "pairs", "matrix", "patterns", "phases"}) {
+    const Outcome outcome = scratch.run({"comm", what, "run-17.trace"});
+    INFO(what << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+  }
+}

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "../command.hpp"
+#include "record/writer.hpp"
 #include "tools/report/report_trace.hpp"
 #include "traces.hpp"
 
@@ -161,4 +164,34 @@ TEST_CASE("a report needs a snapshot beside the trace") {
   if (outcome.err.find("Node.js") != std::string::npos) SKIP("this build has no report page");
   CHECK(outcome.code == 2);
   CHECK(outcome.err.find("no snapshot") != std::string::npos);
+}
+
+TEST_CASE("a trace of another run is refused, even if there is only one snapshot") {
+  const Scratch scratch;
+  const Trace trace = small_trace(false);
+  write_files(trace, scratch / "app-17.trace");
+  const auto outcome = [&](const std::string& name, const std::string& job) {
+    effort::record::Run run;
+    run.version = "0.1.0";
+    run.name = name;
+    run.job = job;
+    run.place(std::vector<std::int32_t>(static_cast<std::size_t>(trace.n_ranks), 0));
+    run.steps = 10;
+    run.load_metric = "time";
+    run.metrics = {{"time", "s"}};
+    run.wall_seconds = 1;
+    run.own_cpu_seconds = {0.1};
+    run.own_bytes = {1024};
+    scratch.write("a.effort", effort::record::encode(run, {}));
+    return scratch.run({"report", "a.effort", "app-17.trace", "-o", "out.html"});
+  };
+  const Outcome same = outcome("app", "17");
+  if (same.err.find("Node.js") != std::string::npos) SKIP("this build has no report page");
+  INFO(same.err);
+  CHECK(same.code == 0);
+  CHECK(outcome("app", "").code == 0);  // nothing is known against it
+  CHECK(outcome("app", "18").code == 2);
+  const Outcome other = outcome("other", "17");
+  CHECK(other.code == 2);
+  CHECK(other.err.find("(app, job 17): give the snapshot of that run") != std::string::npos);
 }

@@ -282,12 +282,14 @@ export class Side {
   }
 }
 
-/** Waits at collectives, measured on all ranks while the program ran. Seconds. */
+/** Waits, measured on all ranks while the program ran. Seconds. */
 export interface CollectivesJson {
   answer: string;
-  /** Of all ranks: waited, and in collectives without waiting. */
+  /** Whether waits for messages count as well, and delays are followed back to their cause. */
+  followed_back: boolean;
+  /** Of all ranks: waited, and in these calls without waiting. */
   totals: [number, number];
-  /** [rank, others waited for it, it waited, in collectives without waiting], the longest awaited first. */
+  /** [rank, others waited for it, it waited, in these calls without waiting], the longest awaited first. */
   ranks: [number, number, number, number][];
   ranks_count: number;
   waiters: [number, number][];

@@ -80,3 +80,14 @@ TEST_CASE("invalid shapes, and nodes that are too small, are refused") {
   CHECK_THROWS_AS(place_inside(halo(), NodeShape({2, 31}), Ids(64, 0)), std::invalid_argument);
   CHECK_THROWS_AS(place_inside(halo(), NodeShape({2, 32}), Ids(63, 0)), std::invalid_argument);
 }
+
+TEST_CASE("NUMA domains may be made up of several levels") {
+  const NodeShape shape({2, 4, 2, 4}, 2);
+  CHECK(shape.cores() == 64);
+  CHECK(shape.domains() == 8);
+  CHECK(shape.domain_of(7) == 0);
+  CHECK(shape.domain_of(8) == 1);
+  CHECK(NodeShape({2, 4}).domains() == 2);
+  CHECK_THROWS_AS(NodeShape({2, 4}, 0), std::invalid_argument);
+  CHECK_THROWS_AS(NodeShape({2, 4}, 3), std::invalid_argument);
+}

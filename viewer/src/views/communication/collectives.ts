@@ -1,4 +1,4 @@
-// Waits at collectives, measured on all ranks while the program ran, without a trace.
+// Waits at collectives, measured on all ranks while the program ran; for messages as well if all ranks recorded them.
 
 import { h, heading } from "../../dom";
 import { percent, seconds } from "../../format";
@@ -20,10 +20,10 @@ function awaited(state: State, waits: CollectivesJson): HTMLElement {
     "awaited",
     [
       { title: "rank", number: true },
-      { title: "others waited for it" },
+      { title: waits.followed_back ? "others waited because of it" : "others waited for it" },
       { title: "of all waiting", number: true },
       { title: "it waited", number: true },
-      { title: "in collectives, not waiting", number: true },
+      { title: "transfer", number: true },
     ],
     waits.ranks.map(([rank, delay, waited, transfer]) => [
       rankLink(state, rank),
@@ -77,15 +77,22 @@ function often(waits: CollectivesJson): string {
 
 /** @param traced  whether there is a trace, whose section comes first */
 export function collectivesOf(state: State, waits: CollectivesJson, traced: boolean): HTMLElement {
+  const followed = waits.followed_back,
+    title = traced ? (followed ? "Waits of all ranks" : "Waits at collectives, on all ranks") : "Who waits for whom",
+    source = followed
+      ? "From the snapshot: measured on all ranks during the run, at collectives and for late senders (COMM_WAITS " +
+        "and TRACE), and followed back to the rank that was busy while others waited."
+      : "From the snapshot: measured on all ranks during the run, at collectives only (COMM_WAITS). A wait is " +
+        "charged to the rank that came last, even if a message had made it late." +
+        (traced ? "" : " A trace also has the waits for messages, and follows delays back to their cause.");
   const part = (title: string, content: HTMLElement) => h("div", {}, h("h3", {}, title), content);
   return h(
     "section",
     { id: "comm-collectives" },
     heading(
-      traced ? "Waits at collectives, on all ranks" : "Who waits for whom",
-      "From the snapshot: measured on all ranks during the run, at collectives only (COMM_WAITS). A wait is charged " +
-        "to the rank that came last, even if a message had made it late." +
-        (traced ? "" : " A trace also has the waits for messages, and follows delays back to their cause.") +
+      title,
+      source +
+        " Transfer is time in these calls without waiting." +
         often(waits) +
         (waits.nrmse > 0
           ? ` Values of ranks and windows are from the compressed history (nrmse ${percent(waits.nrmse)}): ` +
