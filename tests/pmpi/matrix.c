@@ -1,9 +1,10 @@
 /* Messages of all kinds on 4 ranks. Each rank writes to matrix-RANK.txt what the communication matrix should say: lines
  * "m FROM TO BYTES", one for each message that this rank counts, and "w FROM NANOSECONDS", the time until a message
  * from FROM completed a call of MPI_Waitany, by the program's own clock. With the argument "threads", two threads send
- * at the same time. */
+ * at the same time; with "serialized", they take turns to call MPI. */
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ enum { rounds = 10, late_ms = 15, most_bytes = 100000, most_lines = 100000, mess
 static int rank, size, n_lines;
 static char out[most_bytes], in[4][most_bytes];
 static struct line { int from, to, bytes; } lines[most_lines];
-static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER, calling = PTHREAD_MUTEX_INITIALIZER;
+static int level = MPI_THREAD_SINGLE;
 
 static void add(int from, int to, int bytes) {
   const struct line l = {from, to, bytes};
@@ -142,24 +144,41 @@ static void collectives(void) {
   for (int d = 1; d < size; d *= 2) add(rank, next(d), 8);
 }
 
+static void enter(void) {
+  if (level == MPI_THREAD_SERIALIZED) pthread_mutex_lock(&calling);
+}
+static void leave(void) {
+  if (level == MPI_THREAD_SERIALIZED) pthread_mutex_unlock(&calling);
+}
+
 static void* exchange(void* argument) {
   const int thread = *(int*)argument;
   for (int i = 0; i < messages_of_thread; ++i) {
     MPI_Request r[2];
+    int done = 0;
+    enter();
     MPI_Irecv(in[2 + thread], 16, MPI_BYTE, i % 2 ? MPI_ANY_SOURCE : next(size - 1), 50 + thread, MPI_COMM_WORLD,
               &r[0]);
     MPI_Isend(out, 8 + thread, MPI_BYTE, next(1), 50 + thread, MPI_COMM_WORLD, &r[1]);
+    leave();
     add(rank, next(1), 8 + thread);
-    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    if (level == MPI_THREAD_MULTIPLE) MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    while (level == MPI_THREAD_SERIALIZED && !done) {
+      enter();
+      MPI_Testall(2, r, &done, MPI_STATUSES_IGNORE);
+      leave();
+      sched_yield();
+    }
   }
   return NULL;
 }
 
 int main(int argc, char** argv) {
-  const int threads = argc > 1 && strcmp(argv[1], "threads") == 0;
-  int level;
-  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
-  if (threads && level != MPI_THREAD_MULTIPLE) return 2;
+  const int threads = argc > 1;
+  if (threads) level = strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+  int provided;
+  MPI_Init_thread(&argc, &argv, level, &provided);
+  if (threads && provided < level) return 2;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   char name[32];

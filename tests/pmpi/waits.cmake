@@ -1,0 +1,18 @@
+# Waits that are measured on all ranks during the run.
+# Waits at collectives, all on one node and over nodes, are those of the program's own clock.
+effort_add_host(test_pmpi_waits SOURCES waits.c LIBRARIES effort_mpi MPI::MPI_C m)
+set(waits EFFORT_COMM_WAITS=1 EFFORT_WINDOW=4 EFFORT_HINT_LAG=0)
+effort_add_pmpi_test(waits.np4 waits LOUD SETTINGS ${waits} INFO "waits at [0-9]+ collectives were evaluated")
+effort_add_pmpi_test(waits_traced.np5 waits LOUD SETTINGS ${waits} EFFORT_TRACE=on)
+if(EFFORT_PYTHON)
+  set(waits_check AFTER "${EFFORT_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/waits.py" {DIR} $<TARGET_FILE:effort_command>)
+  effort_add_pmpi_test(waits_nodes.np4 waits ARGS nodes LOUD SETTINGS ${waits} EFFORT_RANKS_PER_NODE=1 ${waits_check})
+  effort_add_pmpi_test(waits_traced_nodes.np5 waits ARGS nodes LOUD
+    SETTINGS ${waits} EFFORT_TRACE=on EFFORT_RANKS_PER_NODE=2 ${waits_check})
+endif()
+# Late senders: waits as long as by the program's own clock, charged to the rank where lateness begins.
+effort_add_host(test_pmpi_late_senders SOURCES late_senders.c LIBRARIES effort_mpi MPI::MPI_C m)
+effort_add_pmpi_test(late_senders.np4 late_senders LOUD SETTINGS ${waits} EFFORT_TRACE=on EFFORT_LOAD_METRIC=cpu_time
+  INFO "[0-9]+ messages were examined for late senders")
+effort_add_pmpi_test(late_senders_nodes.np4 late_senders ARGS nodes LOUD
+  SETTINGS ${waits} EFFORT_TRACE=on EFFORT_RANKS_PER_NODE=2 EFFORT_LOAD_METRIC=cpu_time)
