@@ -258,9 +258,11 @@ Verdict Decision::decide(const LookFacts& facts) {
   const int age = age_ + acts_at() - steps_;
   const auto own_at = [&](int a) { return ages ? own_[static_cast<std::size_t>(std::min(a, n))] : 0.0; };
   const double ageing = own_at(age + 1);
+  // Nobody gains by the removal of a loss that nobody waits for.
+  const double unmet = facts.unmet / mean_;
   const auto estimate = [&](double payback) {
     LossLevel::Estimate now = level_.estimate(payback);
-    now.level += fresh_.peak_rate() * own_peak_;
+    now.level += fresh_.peak_rate() * own_peak_ - unmet;
     return now;
   };
   LossLevel::Estimate now = estimate(1);
@@ -290,8 +292,9 @@ Verdict Decision::decide(const LookFacts& facts) {
   const int failures = failures_ + (failed() ? 1 : 0);
   const bool pauses =
       failures >= failures_allowed && avoidable_ < std::ldexp(price * mean_, std::min(failures, most_failures));
-  const bool worth_it = pays && !pauses && last_kind_ != StepKind::peak &&
-                        has_persisted(&SeenLoss::above, first + 0.5 * sure_excess_ - ageing, sure_excess_, price);
+  const bool worth_it =
+      pays && !pauses && last_kind_ != StepKind::peak &&
+      has_persisted(&SeenLoss::above, first + unmet + 0.5 * sure_excess_ - ageing, sure_excess_, price);
   v.patience = std::max(1, costs.delay);
   v.expected_saving = std::max(0.0, prospects.present_sum(costs.length) - prospects.made(0).sum(costs.length) -
                                         costs.length * effect_.after(excess_)) *

@@ -47,17 +47,44 @@ std::vector<double> sum_over_regions(const Cube& cube) {
   return load;
 }
 
+// The end of a step, at which the ranks wait for each other.
+class Meeting {
+ public:
+  Meeting(const Recording& recording, std::span<const double> other) : recording_(recording), other_(other) {}
+
+  /// Goes to a step.
+  /// @return its critical path, seconds
+  double at(std::int64_t step, const Division& division) {
+    division.loads(step, busy_);
+    largest_ = 0;
+    for (std::size_t r = 0; r < busy_.size(); ++r) {
+      if (!other_.empty())
+        busy_[r] += other_[r * static_cast<std::size_t>(recording_.steps()) + static_cast<std::size_t>(step)];
+      if (recording_.copies(static_cast<int>(r)) > 0) largest_ = std::max(largest_, busy_[r]);
+    }
+    return largest_;
+  }
+  /// Seconds that a rank waits in this step.
+  double waits(std::size_t rank) const { return std::max(0.0, largest_ - busy_[rank]); }
+
+ private:
+  const Recording& recording_;
+  const std::span<const double> other_;
+  std::vector<double> busy_;  // [ranks]
+  double largest_ = 0;
+};
+
 // One node's loads in the present window, step by step.
 class Feeder {
  public:
-  Feeder(const Cube& cube, std::int64_t ranks, int node, int nodes, int window)
-      : cube_(cube), n_ranks_(static_cast<int>(ranks)), window_(window) {
+  Feeder(const Cube& cube, std::int64_t ranks, int node, int nodes, int window, bool know_waits)
+      : cube_(cube), n_ranks_(static_cast<int>(ranks)), window_(window), know_waits_(know_waits) {
     const std::int64_t first = ranks * node / nodes, last = ranks * (node + 1) / nodes;
     for (std::int64_t r = first; r < last; ++r) ids_.push_back(static_cast<int>(r));
   }
 
   /// Adds the next step under the division.
-  void add(std::int64_t step, const Division& division) {
+  void add(std::int64_t step, const Division& division, const Meeting& meeting) {
     if (steps_ == 0) first_ = step;
     std::vector<double> recorded(static_cast<std::size_t>(cube_.ranks)), divided(recorded.size());
     std::vector<double> load(ids_.size(), 0.0);
@@ -73,6 +100,7 @@ class Feeder {
         load[i] += * out++ = divided[static_cast<std::size_t>(ids_[i]) % recorded.size()];
     }
     loads_.push_back(std::move(load));
+    for (const int id : ids_) waited_.push_back(meeting.waits(static_cast<std::size_t>(id) % recorded.size()));
     ++steps_;
   }
   int steps() const { return steps_; }
@@ -97,6 +125,10 @@ class Feeder {
       for (std::size_t row = 0; row < regions * ids_.size(); ++row)
         region_[row * steps + s] = by_step_[(before + s) * regions * ids_.size() + row];
     rank_ = last(static_cast<int>(steps));
+    wait_.assign(rank_.size(), 0.0);
+    for (std::size_t s = 0; s < steps; ++s)
+      for (std::size_t i = 0; i < ids_.size(); ++i) wait_[i * steps + s] = waited_[(before + s) * ids_.size() + i];
+    no_transfer_.assign(rank_.size(), 0.0);
     input_.first_step = first;
     input_.last_step = first_ + steps_ - 1;
     input_.n_ranks = n_ranks_;
@@ -104,12 +136,17 @@ class Feeder {
     input_.n_regions = cube_.regions;
     input_.region_load = region_;
     input_.rank_load = rank_;
+    if (!know_waits_) return input_;
+    input_.rank_wait = wait_;
+    input_.delay = input_.transfer = no_transfer_;
+    input_.meets = true;
     return input_;
   }
   void next_window() {
     steps_ = 0;
     by_step_.clear();
     loads_.clear();
+    waited_.clear();
   }
 
  private:
@@ -119,7 +156,9 @@ class Feeder {
   std::vector<int> ids_;
   std::vector<double> by_step_;             // [steps][regions][n_local]
   std::vector<std::vector<double>> loads_;  // [steps][n_local]
-  std::vector<double> region_, rank_;
+  std::vector<double> waited_;              // [steps][n_local]
+  std::vector<double> region_, rank_, wait_, no_transfer_;
+  bool know_waits_;
   window::Input input_;
 };
 
@@ -164,7 +203,8 @@ class NodeReplay {
         nodes_(nodes),
         analyzer_(options.analysis),
         feeder_(cube, ranks, nodes.rank(), nodes.size(),
-                options.analysis.window > 0 ? options.analysis.window : tile_steps),
+                options.analysis.window > 0 ? options.analysis.window : tile_steps, options.know_waits),
+        meeting_(recording, options.other),
         division_(recording, options.rebalancer),
         cost_{0, 0, 0, recording.mean_step()} {
     if (options.analysis.window > 0) next_look_ = options.analysis.window - 1;
@@ -174,14 +214,15 @@ class NodeReplay {
   void run() {
     for (std::int64_t s = 0; s < recording_.steps(); ++s) {
       if (s == changes_) apply(s);
-      cost += division_.largest(s);
-      feeder_.add(s, division_);
+      cost += meeting_.at(s, division_);
+      feeder_.add(s, division_, meeting_);
       ++unseen_;
       if (changes_ == s + 1) known_.push_back({s, options_.price});  // ranks answer a hint before they publish its step
       const bool last = s + 1 == recording_.steps(), looks = s == next_look_;
       if (!looks && !feeder_.full() && !last) continue;
       follow(s);
       if (looks) look(s);
+      if (looks && options_.know_waits && !described_) describe();  // as a live run does
       if (feeder_.full() || last) {
         describe();
         close(s);
@@ -238,6 +279,7 @@ class NodeReplay {
         analyzer_.describe(nodes_, feeder_.window_from(std::max(feeder_.first(), analyzer_.since())));
     if (result.failed) throw std::invalid_argument(std::string("the analysis failed: ") + analyzer_.failure());
     result_ = &result;
+    described_ = true;
     if (options_.on_window) options_.on_window(nodes_.rank(), feeder_.window_from(feeder_.first()), result);
   }
 
@@ -256,6 +298,7 @@ class NodeReplay {
   Communicator& nodes_;
   window::Analyzer analyzer_;
   Feeder feeder_;
+  Meeting meeting_;
   Division division_;
   window::LookCost cost_;
   const window::Result* result_ = nullptr;
@@ -263,6 +306,7 @@ class NodeReplay {
   std::vector<double> predicted_;  // [recorded ranks] loads by which the next division is made
   std::int64_t next_look_ = 1, changes_ = -1, looked_ = -1, closed_ = -1;
   int unseen_ = 0, lag_ = 0;
+  bool described_ = false;
 };
 
 std::vector<std::int64_t> copies_of(const Cube& cube, std::int64_t ranks) {
@@ -281,6 +325,10 @@ Report replay(const Cube& given, const Options& options) {
     throw std::invalid_argument("virtual_ranks is " + std::to_string(ranks) + ", use at most 1073741824");
   if (std::isnan(options.price) || std::isinf(options.price))
     throw std::invalid_argument("price is not a finite number, give seconds");
+  if (!options.other.empty() &&
+      options.other.size() != static_cast<std::size_t>(cube.ranks) * static_cast<std::size_t>(cube.steps))
+    throw std::invalid_argument("other has " + std::to_string(options.other.size()) + " values (expected " +
+                                std::to_string(cube.ranks) + " x " + std::to_string(cube.steps) + ")");
   std::vector<double> load = sum_over_regions(cube);
   const Recording recording(std::move(load), cube.ranks, cube.steps, copies_of(cube, ranks));
   Options used = options;

@@ -144,7 +144,10 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   stop(Stage::cost_model);
   strata.find(nodes, layout, pass);
   stop(Stage::strata);
-  described = judge(nodes, pass, advice()) | find_waiting(nodes, layout, pass);
+  described = judge(nodes, pass, advice());
+  const Waiting waiting = find_waiting(nodes, layout, pass);
+  described |= waiting.advice;
+  watch.set_unmet(waiting.unmet);
   known.advice = decided | described;
   known.local_region_load.assign(pass.row_mean.begin(),
                                  pass.row_mean.end() - static_cast<std::ptrdiff_t>(pass.rank_mean.size()));
@@ -158,7 +161,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
   const Input& in = pass.input;
   constexpr double none = -std::numeric_limits<double>::infinity();
   constexpr std::size_t shapes = 5;
-  std::vector<double> v(1 + 2 * shapes + 6, none);
+  std::vector<double> v(1 + 2 * shapes + 7, none);
   v[0] = error.empty() ? 0 : 1;
   if (error.empty()) {
     const double shape[shapes] = {static_cast<double>(in.n_ranks), static_cast<double>(in.n_regions),
@@ -179,6 +182,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
     rest[4] = 0;
     for (double x : in.step_wall) rest[4] = std::max(rest[4], std::fabs(x));
     rest[5] = in.delay.empty() && !in.ranks.empty() ? 1 : 0;
+    rest[6] = in.meets || in.ranks.empty() ? 0 : 1;
   }
   nodes.allreduce(std::span<double>(v), ReduceOp::max);
   Agreed agreed;
@@ -191,6 +195,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
   agreed.largest_wait = rest[3];
   agreed.largest_wall = rest[4];
   agreed.waits = rest[5] == 0;
+  agreed.meets = rest[6] == 0;
   return agreed;
 }
 

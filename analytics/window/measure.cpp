@@ -76,6 +76,7 @@ void exchange_sums(Communicator& nodes, Pass& pass) {
   waits.total(in.step_wall);
   waits.reduce(nodes);
   pass.wait_share = waits[1] > 0 ? waits[0] / waits[1] : 0.0;
+  pass.mean_wait = waits[0] / (static_cast<double>(in.n_ranks) * pass.steps);
 
   std::size_t next = 0;
   const auto take = [&](std::vector<double>& out, std::size_t size) {

@@ -13,6 +13,7 @@ struct Agreed {
   bool layout_changed = false;  ///< the ranks of some node have changed
   bool wall = false;            ///< step_wall is given
   bool waits = false;           ///< delay and transfer are given on all nodes
+  bool meets = false;           ///< all ranks meet in every step
   double largest_load = 0;      ///< largest absolute load of any rank or region in any step
   double largest_wait = 0;
   double largest_wall = 0;
@@ -34,6 +35,7 @@ struct Pass {
   std::vector<double> wall_largest;  ///< [steps]
   std::vector<double> region_peak;   ///< [n_regions] largest rank's load of each step, median over the steps
   double wait_share = 0;             ///< share of the ranks' wall time in COMM, WAIT and IO; 0 if unknown
+  double mean_wait = 0;              ///< seconds per rank and step in COMM, WAIT and IO; 0 if unknown
   double largest_mean = 0;           ///< largest mean load of a rank
   std::vector<double> predicting;    ///< [n_units] seconds per unit for predictions; < 0: not known
   std::vector<double> row_total;     ///< [rows] mean load per step, summed over all ranks

@@ -40,14 +40,23 @@ double explained(const std::vector<double>& load, const std::vector<double>& del
   return out;
 }
 
+/// The loss for which there is no waiting.  All communication that is not transfer counts as waiting.
+double unmet_loss(const Pass& pass, double mean_transfer) {
+  if (!pass.agreed.meets || pass.mean_wait <= 0) return 0;  // unknown
+  const double largest = std::accumulate(pass.step_largest.begin(), pass.step_largest.end(), 0.0);
+  const double total = std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0);
+  const double loss = (largest - total / pass.input.n_ranks) / pass.steps;
+  return std::max(0.0, loss - std::max(0.0, pass.mean_wait - mean_transfer));
+}
+
 }  // namespace
 
-std::uint32_t find_waiting(Communicator& nodes, const Layout& layout, Pass& pass) {
+Waiting find_waiting(Communicator& nodes, const Layout& layout, Pass& pass) {
   Result& result = pass.result;
   result.delay.clear();
   result.delay_region.clear();
   result.transfer_efficiency = -1;
-  if (!pass.agreed.waits) return 0;
+  if (!pass.agreed.waits) return {};
   const std::size_t n = pass.input.ranks.size();
   const auto mean = [&](std::span<const double> values) {
     std::vector<double> out(n);
@@ -63,8 +72,11 @@ std::uint32_t find_waiting(Communicator& nodes, const Layout& layout, Pass& pass
   const std::vector<double> load = layout.gather(nodes, pass.rank_mean);
   const std::vector<double> transfer = layout.gather(nodes, mean(pass.input.transfer));
 
+  Waiting out;
+  out.unmet = unmet_loss(pass, std::accumulate(transfer.begin(), transfer.end(), 0.0) / pass.input.n_ranks);
+
   const double elapsed = std::accumulate(pass.wall_largest.begin(), pass.wall_largest.end(), 0.0) / pass.steps;
-  if (!pass.agreed.wall || elapsed <= 0) return 0;
+  if (!pass.agreed.wall || elapsed <= 0) return out;
   const double least = std::max(0.0, *std::min_element(transfer.begin(), transfer.end()));
   result.transfer_efficiency = std::clamp(1 - least / elapsed, 0.0, 1.0);
 
@@ -72,7 +84,8 @@ std::uint32_t find_waiting(Communicator& nodes, const Layout& layout, Pass& pass
   const double waiting = std::accumulate(result.delay.begin(), result.delay.end(), 0.0);
   const double by_load = explained(load, result.delay);
   const double rest = waiting - by_load + least * pass.input.n_ranks;
-  return rest > noticeable * elapsed * pass.input.n_ranks && rest > by_load ? advice_transfer : 0u;
+  if (rest > noticeable * elapsed * pass.input.n_ranks && rest > by_load) out.advice = advice_transfer;
+  return out;
 }
 
 }  // namespace effort::window

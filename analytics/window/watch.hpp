@@ -29,6 +29,8 @@ class Watch {
   bool follow(Communicator& nodes, const Steps& steps);
   /// Sets the costs per unit of work, [n_units] seconds; negative or empty: not known.  Identical on all nodes.
   void set_unit_costs(std::span<const double> unit_cost);
+  /// Sets how much of the loss no rank waits for, seconds per step >= 0.  Identical on all nodes.
+  void set_unmet(double seconds) { unmet_ = seconds; }
   /// Decides from the steps since the last look.  Collective; blocks.  Fills the parts of `result` that belong to a
   /// look.
   void look(Communicator& nodes, const LookCost& cost, Result& result);
@@ -65,6 +67,7 @@ class Watch {
   Layout layout_;
   double largest_load_ = 0;  // of the present batch
   std::vector<double> unit_cost_;
+  double unmet_ = 0;
 
   balance::Forecast forecast_;
   balance::PeakFinder peaks_;

@@ -1,5 +1,5 @@
 // The benefit and the cost of hints.
-// usage: bench_balance regret [CONDITIONS] NAME.cpu.f64 ... | families [CONDITIONS] [SEED [SEEDS]] | costs | time
+// usage: bench_balance regret [CONDITIONS] NAME.cpu.f64 ... | families|waits [CONDITIONS] [SEED [SEEDS]] | costs | time
 // conditions: --window N, --rebalancer ideal|bounded:SHARE|noisy:DEVIATION|blocks:N, --price-unknown
 #include "bench/balance/parts.hpp"
 
@@ -24,6 +24,9 @@ int main(int argc, char* argv[]) {
     if (option == "--window") conditions.window = std::atoi(argv[++next]);
     if (option == "--rebalancer") conditions.rebalancer = replay::parse_rebalancer(argv[++next]);
   }
+  const auto number = [&](int i, int otherwise) {
+    return static_cast<unsigned>(i < argc ? std::atoi(argv[i]) : otherwise);
+  };
   const Kokkos::ScopeGuard kokkos;
   try {
     if (part == "regret") {
@@ -31,20 +34,20 @@ int main(int argc, char* argv[]) {
       for (; next < argc; ++next) recordings.push_back(read_recording(argv[next]));
       bench_regret(recordings, conditions);
     } else if (part == "families") {
-      const auto number = [&](int i, int otherwise) {
-        return static_cast<unsigned>(i < argc ? std::atoi(argv[i]) : otherwise);
-      };
       bench_families(number(next, 1), number(next + 1, 1), conditions);
+    } else if (part == "waits") {
+      bench_waits(number(next, 1), number(next + 1, 1), conditions);
     } else if (part == "costs") {
       bench_costs();
     } else if (part == "time") {
       bench_hint_time();
     } else {
-      std::fprintf(stderr,
-                   "usage: bench_balance regret [CONDITIONS] NAME.cpu.f64 ... | families [CONDITIONS] [SEED [SEEDS]] | "
-                   "costs | time\n"
-                   "conditions: --window N, --rebalancer ideal|bounded:SHARE|noisy:DEVIATION|blocks:N, "
-                   "--price-unknown\n");
+      std::fprintf(
+          stderr,
+          "usage: bench_balance regret [CONDITIONS] NAME.cpu.f64 ... | families|waits [CONDITIONS] [SEED [SEEDS]] | "
+          "costs | time\n"
+          "conditions: --window N, --rebalancer ideal|bounded:SHARE|noisy:DEVIATION|blocks:N, "
+          "--price-unknown\n");
       return 2;
     }
   } catch (const std::exception& e) {

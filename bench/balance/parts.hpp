@@ -38,6 +38,9 @@ Recording many_regions(int regions, int ranks, std::int64_t steps);
 void bench_regret(const std::vector<Recording>& recordings, const Conditions& conditions);
 /// The same for families of runs.  Prints how many runs of each are within the targets.
 void bench_families(unsigned first_seed, unsigned seeds, const Conditions& conditions);
+/// Replays generated runs of up to 128 ranks, whose ranks also have other duties, with and without knowledge of the
+/// waits at the end of each step.  Prints how much longer or shorter they take than without rebalances.
+void bench_waits(unsigned first_seed, unsigned seeds, const Conditions& conditions);
 /// Fits unit costs and speeds of generated runs.  Prints their errors, and how often the stated errors cover the truth.
 void bench_costs();
 /// Measures the CPU time from a window's end to its hint: 8 ranks, 1 to 64 nodes, 1,048,576 ranks.

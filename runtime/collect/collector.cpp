@@ -30,6 +30,7 @@ void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
   flows.clear();
   delay.clear();
   transfer.clear();
+  meets.assign(static_cast<std::size_t>(n_steps), false);
   const auto n = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(n_steps);
   for (auto* array : {&load, &wait, &wall}) array->assign(n, 0.0);
   phase.assign(n, NodeId{});

@@ -101,11 +101,15 @@ void WaitFinder::add_collectives(Communicator& nodes, Collector& collector, Pass
     batch.step = a.step;
     batch.phase = static_cast<std::uint32_t>(a.phase);
     auto word = a.words.begin();
+    bool all_meet = false;
     for (std::uint64_t i = batch.first; i < batch.end && word != a.words.end(); ++i)
       if (communication::in_sample(i, batch.level)) {
         batch.arrivals.push_back({i, node_ns(*word >> 3), static_cast<std::uint8_t>(*word & 7)});
+        all_meet = all_meet || batch.arrivals.back().part == (communication::gives | communication::waits);
         ++word;
       }
+    if (all_meet && a.header.size == n_ranks_ && a.step >= block.first_step && a.step < block.first_step + block.steps)
+      block.meets[static_cast<std::size_t>(a.step - block.first_step)] = true;
     waits_.add(std::move(batch));
   }
 

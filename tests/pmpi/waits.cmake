@@ -16,3 +16,9 @@ effort_add_pmpi_test(late_senders.np4 late_senders LOUD SETTINGS ${waits} EFFORT
   INFO "[0-9]+ messages were examined for late senders")
 effort_add_pmpi_test(late_senders_nodes.np4 late_senders ARGS nodes LOUD
   SETTINGS ${waits} EFFORT_TRACE=on EFFORT_RANKS_PER_NODE=2 EFFORT_LOAD_METRIC=cpu_time)
+# A loss that nobody waits for causes no rebalance, once waits are known.
+effort_add_host(test_pmpi_unmet SOURCES unmet.c LIBRARIES effort_mpi MPI::MPI_C)
+effort_add_pmpi_test(unmet.np4 unmet ARGS 0 SETTINGS EFFORT_COMM_WAITS=1 EFFORT_MAX_OVERHEAD=0)
+effort_add_pmpi_test(unmet_nodes.np4 unmet ARGS 0
+  SETTINGS EFFORT_COMM_WAITS=1 EFFORT_MAX_OVERHEAD=0 EFFORT_RANKS_PER_NODE=2)
+effort_add_pmpi_test(unmet_unknown.np4 unmet ARGS 1 SETTINGS EFFORT_MAX_OVERHEAD=0)

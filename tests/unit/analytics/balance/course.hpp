@@ -22,6 +22,7 @@ struct Course {
   std::function<double(int step)> untouched = [](int) { return 0.0; };            // loss until the first rebalance
   double price = 1, unit = 1;  // price of a rebalance in mean steps; seconds per mean step
   bool tells_price = true;
+  double unmet = 0;  // mean steps of the loss that nobody waits for
   double helps = 1;  // share of the loss above `fresh` that a rebalance removes
   // Loss of a real division `age` steps old, where trials show something else.
   std::function<double(int age, int step)> real;
@@ -53,6 +54,7 @@ inline Outcome follow(const Course& course, int steps, DecisionSettings settings
     decision.observe(facts);
     LookFacts look;
     look.imbalance = loss;
+    look.unmet = course.unmet * course.unit;
     look.known[0] = true;
     out.verdicts.push_back(decision.decide(look));
     if (!out.verdicts.back().rebalance) continue;

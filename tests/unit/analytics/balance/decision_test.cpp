@@ -34,6 +34,24 @@ TEST_CASE("a constant loss causes one rebalance, the sooner the larger it is", "
   }
 }
 
+TEST_CASE("only the loss that somebody waits for counts", "[balance]") {
+  Course course;
+  course.fresh = [](int, int) { return 0.05; };
+  course.untouched = [](int) { return 0.5; };
+  course.price = 5;
+  const auto first = [&](double unmet) {
+    course.unmet = unmet;
+    const Outcome outcome = follow(course, 400, at_price(5));
+    return outcome.rebalanced.empty() ? 400 : outcome.rebalanced[0];
+  };
+  const int known = first(0);
+  CHECK(known < 40);
+  CHECK(first(0.3) > known);
+  CHECK(first(0.3) < 400);
+  CHECK(first(0.5) == 400);
+  CHECK(first(2.0) == 400);
+}
+
 TEST_CASE("the cadence follows the square root of the price", "[balance]") {
   // For a loss that grows by 0.02 a step, a rebalance every sqrt(2 price / 0.02) steps costs least.
   Course course;

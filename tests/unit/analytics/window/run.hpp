@@ -29,6 +29,7 @@ struct Run {
   std::function<double(int rank, std::int64_t step)> wait;             ///< empty: not given
   std::function<double(int rank, std::int64_t step)> wall;             ///< empty: not given
   std::function<double(int rank, std::int64_t step)> delay, transfer;  ///< empty: not given
+  bool meets = false;                                                  ///< all ranks meet in every step
 };
 
 /// One node's arrays of one window.
@@ -71,6 +72,7 @@ struct Slice {
     input.step_wall = wall;
     input.delay = delay;
     input.transfer = transfer;
+    input.meets = run.meets;
   }
 };
 

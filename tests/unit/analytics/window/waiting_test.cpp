@@ -76,3 +76,26 @@ TEST_CASE("without measured waits, the result contains none", "[window]") {
   CHECK(r.delay.empty());
   CHECK(r.transfer_efficiency == -1);
 }
+
+TEST_CASE("a loss that nobody waits for causes no rebalance", "[window]") {
+  const auto recommended = [](Run run, double communicates, double transfers) {
+    run.wait = [communicates](int, std::int64_t) { return communicates; };
+    run.transfer = [transfers](int, std::int64_t) { return transfers; };
+    Settings settings = windows_of_ten();
+    settings.initial_price = 1;
+    int out = 0;
+    // The first look comes before the first description.
+    const auto results = analyze(run, settings, 3, 6);
+    for (const auto& node : results)
+      for (std::size_t w = 1; w < node.size(); ++w) out += node[w].rebalance ? 1 : 0;
+    return out;
+  };
+  // The mean rank could wait for 0.5 s a step, but writes files for as long.
+  Run run = run_with([](int r, std::int64_t) { return r < 4 ? 3.0 : 2.0; }, 0.0);
+  CHECK(recommended(run, 0.5, 0.0) == 3 * 5);  // unless it is known that all meet, nothing follows
+  run.meets = true;
+  CHECK(recommended(run, 0.5, 0.0) == 3 * 5);
+  CHECK(recommended(run, 0.02, 0.0) == 0);
+  CHECK(recommended(run, 0.5, 0.48) == 0);     // all of it is transfer
+  CHECK(recommended(run, 0.0, 0.0) == 3 * 5);  // communication is not marked
+}
