@@ -41,7 +41,13 @@ void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::i
     if (s.counters.cpu() >= 0) spent.cpu_ns += counted[s.counters.cpu()];
   };
   add_to(p.whole);
-  if (s.depth > p.depth && !computes(s, region_of(word))) add_to(p.waited);
+  if (s.depth > p.depth) add_to(computes(s, region_of(word)) ? p.computed : p.waited);
+}
+
+/// Whether an interval of the rebalance is part of the price alone.  As part of the load, too, it would make the first
+/// step of every new distribution look slow and unbalanced.
+bool only_priced(const ThreadSlot& s, std::uint32_t region) noexcept {
+  return s.depth <= s.pricing.depth && computes(s, region);
 }
 
 /// Charges the interval since the last boundary, during which `word` was current.
@@ -51,7 +57,10 @@ void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly
   const std::uint64_t at =
       s.counters.take(s.stamp.load(std::memory_order_relaxed), computes(s, region), own, exactly, counted);
   const std::uint64_t passed = advance_stamp(s.stamp, at) - own;
-  if (s.pricing.open) price(s, word, passed, counted);
+  if (s.pricing.open) {
+    price(s, word, passed, counted);
+    if (only_priced(s, region)) return;
+  }
   if (word & skipped) return add(s, region_around_skipped(s), passed, counted, 1);
   if ((word & weighted) == 0) return add(s, region, passed, counted, 1);
   // One call represents `weight` calls.  The time of the others was charged to the enclosing region: move it back.
@@ -194,7 +203,7 @@ Pricing open_price(ThreadSlot& s) noexcept {
   const Careful way(s);
   book(s, way.word());
   const Pricing around = s.pricing;
-  set_pricing(s, {true, false, s.depth, {}, {}});
+  set_pricing(s, {true, false, s.depth, {}, {}, {}});
   return around;
 }
 

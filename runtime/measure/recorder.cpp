@@ -137,9 +137,15 @@ void Recorder::add_metric(std::uint32_t metric, double value) {
 void Recorder::begin_price(Pricing& around) {
   priced_ = &slot();
   around = open_price(*priced_);
+  const SlotReader* const reader = reader_of(*priced_);
+  load_before_price_ = (reader ? *reader : SlotReader(priced_)).load_since_step(reading(), frame_);
+}
+
+/// Null before the slot's first step.
+SlotReader* Recorder::reader_of(const ThreadSlot& slot) const {
   const auto at =
-      std::find_if(readers_.begin(), readers_.end(), [&](const auto& reader) { return &reader->slot() == priced_; });
-  load_before_price_ = (at != readers_.end() ? **at : SlotReader(priced_)).load_since_step(reading(), frame_);
+      std::find_if(readers_.begin(), readers_.end(), [&](const auto& reader) { return &reader->slot() == &slot; });
+  return at == readers_.end() ? nullptr : at->get();
 }
 
 Price Recorder::end_price(const Pricing& around) {
@@ -151,6 +157,7 @@ Price Recorder::end_price(const Pricing& around) {
     return load_.is_cpu_time ? static_cast<double>(spent.cpu_ns) * 1e-9
                              : static_cast<double>(spent.ticks) * tick_rate().seconds_per_tick;
   };
+  if (SlotReader* const reader = reader_of(s)) reader->leave_out(seconds(p.computed));
   const double whole = seconds(p.whole), own = std::max(0.0, whole - seconds(p.waited));
   // On an oversubscribed core, waiting in marked communication also takes CPU time.  Elapsed time includes the
   // transfer.

@@ -97,6 +97,7 @@ class Recorder {
   }
   Reading reading() const { return {load_, counters_, cost_}; }
   ThreadSlot* settle_stepping_thread();
+  SlotReader* reader_of(const ThreadSlot& slot) const;
   void read_slots(const ThreadSlot* stepping, std::uint64_t now);
   template <typename Record>
   void record(const Record& record) noexcept;

@@ -1,6 +1,7 @@
 #include "runtime/measure/slot_reader.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace effort::measure {
 
@@ -25,6 +26,7 @@ void SlotReader::read(const Reading& how, bool stepping, std::uint64_t now, Step
   if (!own_ticks_set_ && how.cost.known()) set_own_ticks(how.cost);
   read_metrics(how, n, frame);
   read_work(frame);
+  load_ = std::max(0.0, load_ - std::exchange(left_out_, 0.0));
   frame.add_thread(load_, measured);
   if (how.load.in_seconds()) computed_ += load_;
 }

@@ -31,6 +31,8 @@ class SlotReader {
   void read(const Reading& how, bool stepping, std::uint64_t now, StepFrame& frame);
   /// The load that the thread has added since the last step, in the load's unit.  Called by that thread.
   double load_since_step(const Reading& how, const StepFrame& frame) const;
+  /// Seconds of a rebalance's COMPUTE regions, which belong to its price: they do not count as the step's load.
+  void leave_out(double seconds) noexcept { left_out_ += seconds; }
 
   // ---- for the guard: values since its last look
   /// Cost of measuring, in seconds.
@@ -68,7 +70,7 @@ class SlotReader {
   std::int64_t skips_ = 0;
   std::uint64_t cpu_readings_ = 0;
   std::uint64_t load_ticks_ = 0, load_counts_ = 0;  ///< of all COMPUTE regions, if the load is made of them
-  double load_ = 0;                                 ///< of the step
+  double load_ = 0, left_out_ = 0;                  ///< of the step
   bool own_ticks_set_ = false;                      ///< the slot subtracts the library's own time
   std::vector<std::int64_t> looked_;                ///< begins at the guard's last look
   double measured_ = 0, computed_ = 0;

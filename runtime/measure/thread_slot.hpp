@@ -52,7 +52,8 @@ struct Pricing {
   bool open = false;
   bool marked = false;      ///< a region of a kind other than COMPUTE was begun in it
   std::uint32_t depth = 0;  ///< number of regions open around it
-  Spent whole, waited;      ///< in total; in regions of kinds other than COMPUTE that were begun in it
+  Spent whole;              ///< in total
+  Spent computed, waited;   ///< in COMPUTE regions and in regions of other kinds that were begun in it
 };
 
 /// The members that begin and end access on the short path; they fill one cache line.  <effort/effort_inline.h>
