@@ -58,6 +58,8 @@ constexpr double least_removed = 0.4;
 constexpr double unknown_price = 2;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
+// Mean loads kept to see whether the first step of a distribution is slower than others.
+constexpr std::size_t means_kept = 8;
 // Losses kept to see how long a loss has lasted; after 64 steps a transient one is out of the question.
 constexpr std::size_t losses_kept = 64;
 }  // namespace
@@ -178,10 +180,16 @@ void Decision::learn(const StepFacts& facts, int step) {
   const double loss = std::max(0.0, facts.largest / facts.mean - 1), above = above_own(loss, age_);
   if (rebalances_ > 0) fresh_.learn_real(own_predictor_, made_at_, age_, loss, loss - above);
   fresh_.learn(step, facts.trials, made_at_);
-  // A slow start exceeds both the step before and the step after it; a growing load does not.
-  if (age_ == 2 && rebalances_ > 0) price_.add_slow_start(last_mean_ - std::max(old_mean_, facts.mean));
-  if (age_ == 1) old_mean_ = last_mean_;
-  last_mean_ = facts.mean;
+  // A slow start exceeds the steps before and the step after it; a growing load does not, nor does a step that recurs,
+  // such as one that refines the mesh.
+  if (age_ == 1 && rebalances_ > 0) {
+    first_mean_ = facts.mean;
+  } else {
+    if (age_ == 2 && rebalances_ > 0 && !means_.empty())
+      price_.add_slow_start(first_mean_ - std::max(*std::max_element(means_.begin(), means_.end()), facts.mean));
+    means_.push_back(facts.mean);
+    if (means_.size() > means_kept) means_.pop_front();
+  }
   mean_ += (mean_ > 0 ? mean_gain : 1.0) * (facts.mean - mean_);
   if (age_ > 1 && !losses_.empty()) drift_ += drift_gain * (loss - losses_.back().loss - drift_);
   losses_.push_back({loss, above});

@@ -118,10 +118,11 @@ class Decision {
   StepFacts pending_;            ///< the last step, if it stands out: the next one shows whether it was a peak
   std::deque<SeenLoss> losses_;  ///< of recent steps under the present distribution, newest last
   StepKind last_kind_ = StepKind::ordinary;
-  double mean_ = 0;                      ///< mean load, smoothed
-  double last_mean_ = 0, old_mean_ = 0;  ///< mean load of the last step, and of the last step before the rebalance
-  int steps_ = 0;                        ///< of the run so far
-  int age_ = 0;                          ///< steps since the last rebalance
+  double mean_ = 0;           ///< mean load, smoothed
+  double first_mean_ = 0;     ///< mean load of the present distribution's first step
+  std::deque<double> means_;  ///< mean loads of recent steps, except the first ones after rebalances
+  int steps_ = 0;             ///< of the run so far
+  int age_ = 0;               ///< steps since the last rebalance
   int rebalances_ = 0;
   int advised_at_ = -1;  ///< step of the first recommendation since the last rebalance; -1: none
   double urgency_ = 0;

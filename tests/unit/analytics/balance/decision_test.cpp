@@ -263,6 +263,23 @@ TEST_CASE("slow starts belong to the price if most rebalances have them", "[bala
   CHECK(price.value() == 2);
 }
 
+TEST_CASE("a step that recurs is no slow start, although every rebalance comes with it", "[balance]") {
+  const auto price_of = [](double heavy, double first) {
+    Decision decision(DecisionSettings{});
+    for (int step = 0; step < 100; ++step) {
+      if (step % 6 == 0 && step > 0) decision.rebalanced(0.3);
+      StepFacts facts;
+      facts.mean = step % 6 == 0 && step > 0 ? first : step % 2 == 0 ? heavy : 1.0;
+      facts.largest = facts.mean;
+      decision.observe(facts);
+    }
+    return decision.price();
+  };
+  CHECK(price_of(1.4, 1.4) == Approx(0.3));
+  CHECK(price_of(1.0, 1.2) == Approx(0.5));  // new neighbour lists after each rebalance
+  CHECK(price_of(1.4, 1.5) == Approx(0.4));
+}
+
 TEST_CASE("a rebalance that takes a minute is recommended again once it pays", "[balance]") {
   Course course;
   course.fresh = [](int age, int) { return 0.02 * age; };
