@@ -286,8 +286,17 @@ Verdict Decision::decide(const LookFacts& facts) {
   // A trial is made to learn what a rebalance leaves, so its uncertainty does not count (optimism under uncertainty:
   // Auer et al. 2002).
   const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(excess_);
-  Prospects prospects{{},    Ageing(own_), effect_, price, now.level - (excess_ - sure_excess_),
-                      doubt, ages,         age,     n,     settings_.spacing};
+  Prospects prospects{.fresh = {},
+                      .own = Ageing(own_),
+                      .effect = effect_,
+                      .price = price,
+                      .level = now.level - (excess_ - sure_excess_),
+                      .doubt = doubt,
+                      .ages = ages,
+                      .age = age,
+                      .horizon = n,
+                      .spacing = settings_.spacing,
+                      .soonest = facts.next_look};
   std::vector<double> table;
   prospects.fresh.emplace_back(next_, fresh_.peak_rate() * in_peak(predictor_));
   for (int d = 1; d < fresh_.period(); ++d) {

@@ -11,12 +11,14 @@ namespace {
 constexpr int delays[] = {1, 2, 3, 5, 8, 12, 18, 27, 40, 60};
 constexpr int lengths[] = {1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256};
 
-// The given numbers of steps, and those of one cycle, as multiples of the spacing below the horizon.
+// The given numbers of steps, and those of one cycle, from the soonest possible one on, as multiples of the spacing
+// below the horizon.
 std::vector<int> candidates(const Prospects& prospects, std::span<const int> some) {
   std::vector<int> steps(some.begin(), some.end());
   const int period = static_cast<int>(prospects.fresh.size());
   for (int n = 1; period > 1 && n <= period; ++n) steps.push_back(n);
-  for (int& n : steps) n = (n + prospects.spacing - 1) / prospects.spacing * prospects.spacing;
+  for (int& n : steps)
+    n = (std::max(n, prospects.soonest) + prospects.spacing - 1) / prospects.spacing * prospects.spacing;
   std::erase_if(steps, [&](int n) { return n >= prospects.horizon; });
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());

@@ -33,7 +33,8 @@ struct Prospects {
   bool ages = false;  ///< a rebalance made the present distribution, so its loss grows with the age
   int age = 0;        ///< of the present distribution, steps
   int horizon = 0;    ///< steps
-  int spacing = 1;    ///< steps between possible rebalances
+  int spacing = 1;    ///< possible rebalances are this many steps apart, or a multiple of it
+  int soonest = 1;    ///< least steps to the next possible rebalance, as looks at the loads take time
 
   const Ageing& made(int delay) const { return fresh[static_cast<std::size_t>(delay) % fresh.size()]; }
   /// Loss of the present distribution after `delay` more steps, and its sum over `steps` steps.

@@ -19,22 +19,38 @@ constexpr int looks_ahead = 4;
 // Most steps between looks.
 constexpr int longest = 100;
 
+int whole(double steps) { return static_cast<int>(std::min(steps, static_cast<double>(longest))); }
+
+/// What the cost of looks allows.
+struct Allowed {
+  double look = 0;  ///< its cost, in steps
+  int steps = 1, lag = 0;
+};
+
+Allowed allowed(const LookCost& cost, double urgency) {
+  const bool known = cost.step_seconds > 0;
+  const double latency = known ? cost.latency_seconds / cost.step_seconds : 1.0;
+  const double benefit = urgency / looks_ahead;  // of one look, since looks_ahead of them come before a rebalance
+  Allowed out;
+  out.lag = latency < std::max(short_wait, benefit) ? 0 : latency < most_of_a_step ? 1 : 2;
+  out.look = known ? (cost.cpu_seconds + (out.lag == 0 ? cost.wait_seconds : 0.0)) / cost.step_seconds : short_wait;
+  out.steps = std::max(1, whole(std::ceil(out.look / std::max(affordable, 0.5 * benefit))));
+  return out;
+}
+
 }  // namespace
 
 NextLook Cadence::next(const LookCost& cost, int patience, double urgency) {
-  const bool known = cost.step_seconds > 0;
-  const double latency = known ? cost.latency_seconds / cost.step_seconds : 1.0;
-  NextLook next;
-  const double benefit = urgency / looks_ahead;  // of one look, since looks_ahead of them come before a rebalance
-  next.lag = latency < std::max(short_wait, benefit) ? 0 : latency < most_of_a_step ? 1 : 2;
-  const double look =
-      known ? (cost.cpu_seconds + (next.lag == 0 ? cost.wait_seconds : 0.0)) / cost.step_seconds : short_wait;
-  const auto whole = [](double steps) { return static_cast<int>(std::min(steps, static_cast<double>(longest))); };
-  const int economic = std::min(whole(std::sqrt(2 * look / unseen_growth)), std::max(1, patience / looks_ahead));
-  last_ = std::clamp(std::max(economic, whole(std::ceil(look / std::max(affordable, 0.5 * benefit)))), 1,
-                     std::min(longest, 2 * last_ + 1));
-  next.steps = std::max(last_, next.lag);
-  return next;
+  urgency_ = urgency;
+  const Allowed least = allowed(cost, urgency);
+  const int economic = std::min(whole(std::sqrt(2 * least.look / unseen_growth)), std::max(1, patience / looks_ahead));
+  last_ = std::clamp(std::max(economic, least.steps), 1, std::min(longest, 2 * last_ + 1));
+  return {std::max(last_, least.lag), least.lag};
+}
+
+int Cadence::soonest(const LookCost& cost) const {
+  const Allowed least = allowed(cost, urgency_);
+  return std::max(least.steps, least.lag);
 }
 
 }  // namespace effort::window

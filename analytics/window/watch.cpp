@@ -323,6 +323,7 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
     facts.stale = stale;
     facts.imbalance = result.imbalance;
     facts.unmet = unmet_;
+    if (settings_.window == 0) facts.next_look = cadence_.soonest(cost);
     for (std::size_t p = 0; p < facts.known.size(); ++p)
       facts.known[p] = forecast_.knows(static_cast<balance::Predictor>(p));
     const balance::Verdict v = decision_.decide(facts);

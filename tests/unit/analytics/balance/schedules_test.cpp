@@ -60,6 +60,21 @@ TEST_CASE("a rebalance waits for the phase of the cycle in which divisions last"
   CHECK(costs.delay == 2);
 }
 
+TEST_CASE("a rebalance does not wait for a step that comes before the next look", "[balance]") {
+  const RebalanceEffect effect = perfect();
+  std::vector<double> bad(101, 1.0), good(101, 0.1);
+  Prospects prospects{{Ageing(bad), Ageing(good)}, Ageing(bad), effect, 0.5, 1.2};
+  prospects.horizon = 100;
+  CHECK(compare_schedules(prospects).delay == 1);
+  CHECK(compare_schedules(prospects).later < compare_schedules(prospects).now);
+  prospects.soonest = 10;
+  prospects.level = 3;
+  const ScheduleCosts costs = compare_schedules(prospects);
+  CHECK(costs.delay >= 10);
+  CHECK(costs.length >= 10);
+  CHECK(costs.now < costs.later);
+}
+
 TEST_CASE("rebalances are possible at the spacing only", "[balance]") {
   const RebalanceEffect effect = perfect();
   Prospects prospects{{Ageing(growing(0.1, 60))}, Ageing(growing(0.1, 60)), effect, 0.1, 0.5};
