@@ -26,7 +26,7 @@ class Thread {
   void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack);
   void leave(std::uintptr_t function, std::uintptr_t stack);
 
-  /// The state of the calling thread.  Null after the thread has ended, or if there is no memory for it.
+  /// The state of the calling thread.  Null after the thread has ended, or if out of memory.
   static Thread* make();
   /// The thread has ended; calls that are still open have no return.
   static void destroy(Thread* thread);

@@ -15,8 +15,8 @@ enum class Agreement { all, refused, unanswered };
 /// @param init_seconds  duration of MPI_Init
 bool all_ranks_present(double init_seconds);
 
-/// Agrees whether all ranks are ready.  Call it only once all ranks are known to have the adapter.  If a rank arrives
-/// after the others have stopped waiting for it, there is no agreement after a long wait, and no rank continues.
+/// Agrees whether all ranks are ready.  Call it only once all ranks are known to have the adapter.  The ranks wait
+/// for each other for a limited time.  If one arrives later than that, they do not agree, and no rank continues.
 Agreement all_ranks_ready(bool ready);
 
 }  // namespace effort::pmpi

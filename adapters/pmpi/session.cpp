@@ -202,7 +202,7 @@ void leave_init(const void* return_address, const void* cfa) {
   if (!initialized) return;
   try {
     begin(return_address, cfa);
-  } catch (const std::exception&) {  // there is no memory even for the reason why nothing is measured
+  } catch (const std::exception&) {  // out of memory, so the reason cannot be reported either
   }
 }
 

@@ -40,7 +40,7 @@ double explained(const std::vector<double>& load, const std::vector<double>& del
   return out;
 }
 
-/// The loss for which there is no waiting.  All communication that is not transfer counts as waiting.
+/// The part of the loss that makes no rank wait.  All communication except transfer counts as waiting.
 double unmet_loss(const Pass& pass, double mean_transfer) {
   if (!pass.agreed.meets || pass.mean_wait <= 0) return 0;  // unknown
   const double largest = std::accumulate(pass.step_largest.begin(), pass.step_largest.end(), 0.0);

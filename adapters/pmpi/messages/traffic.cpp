@@ -40,7 +40,7 @@ void Traffic::add(std::uint32_t region, Call call, const DataArguments& a, Commu
   if (r.region != region || r.call != call || r.communicator != c.hash || r.size != size) {
     settle(r);
     r.parts.clear();
-    r.call = Call::count;  // stays so if there is no memory for the parts
+    r.call = Call::count;  // remains if allocating the parts fails
     add_parts(r.parts, call, a, c, size);
     r.region = region;
     r.call = call;

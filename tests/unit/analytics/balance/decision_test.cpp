@@ -263,7 +263,7 @@ TEST_CASE("slow starts belong to the price if most rebalances have them", "[bala
   CHECK(price.value() == 2);
 }
 
-TEST_CASE("a step that recurs is no slow start, although every rebalance comes with it", "[balance]") {
+TEST_CASE("a recurring slow step does not raise the price, even if every rebalance coincides with it", "[balance]") {
   const auto price_of = [](double heavy, double first) {
     Decision decision(DecisionSettings{});
     for (int step = 0; step < 100; ++step) {
