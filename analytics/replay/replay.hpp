@@ -30,8 +30,8 @@ struct Options {
   std::int64_t virtual_ranks = 0;  ///< > 0: virtual rank v is a copy of recorded rank v mod ranks; 0: as recorded
   int nodes = 0;                   ///< simulated nodes, a thread each; 0: one per 256 ranks, at most 16
   bool decide = true;              ///< false: recommendations are ignored
-  /// [ranks][steps] seconds that each rank spends on duties that no rebalance moves, such as writing files; empty: none.
-  /// They count for `chosen` only.
+  /// [ranks][steps] seconds that each rank spends on duties that no rebalance moves, such as writing files; empty:
+  /// none.  They count for `chosen` only.
   std::span<const double> other;
   bool know_waits = false;  ///< the analysis is told how long ranks waited for the last one of each step
   /// Called by each node's thread for every described window, with the input of the analysis (loads after the replay's
