@@ -41,13 +41,17 @@ void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::i
     if (s.counters.cpu() >= 0) spent.cpu_ns += counted[s.counters.cpu()];
   };
   add_to(p.whole);
-  if (s.depth > p.depth) add_to(computes(s, region_of(word)) ? p.computed : p.waited);
+  if (s.depth <= p.depth) return;
+  if (!computes(s, region_of(word)))
+    add_to(p.waited);
+  else if (!p.overlong)
+    add_to(p.computed);
 }
 
 /// Whether an interval of the rebalance is part of the price alone.  As part of the load, too, it would make the first
 /// step of every new distribution look slow and unbalanced.
 bool only_priced(const ThreadSlot& s, std::uint32_t region) noexcept {
-  return s.depth <= s.pricing.depth && computes(s, region);
+  return !s.pricing.overlong && s.depth <= s.pricing.depth && computes(s, region);
 }
 
 /// Charges the interval since the last boundary, during which `word` was current.
@@ -203,7 +207,7 @@ Pricing open_price(ThreadSlot& s) noexcept {
   const Careful way(s);
   book(s, way.word());
   const Pricing around = s.pricing;
-  set_pricing(s, {true, false, s.depth, {}, {}, {}});
+  set_pricing(s, {true, false, false, s.depth, {}, {}, {}});
   return around;
 }
 
@@ -245,6 +249,8 @@ void settle_step(ThreadSlot& s) noexcept {
   s.gate.reset();
   const Careful way(s);
   book(s, way.word());
+  s.pricing.overlong = s.pricing.open;
+  s.pricing.computed = {};
   s.requests.fetch_and(~static_cast<std::uint32_t>(read_step_counters), std::memory_order_relaxed);
   s.counters.read_step();
   answer_requests(s);

@@ -51,6 +51,7 @@ struct Pricing {
   };
   bool open = false;
   bool marked = false;      ///< a region of a kind other than COMPUTE was begun in it
+  bool overlong = false;    ///< a step has ended in it: the host may have forgotten to end it
   std::uint32_t depth = 0;  ///< number of regions open around it
   Spent whole;              ///< in total
   Spent computed, waited;   ///< in COMPUTE regions and in regions of other kinds that were begun in it

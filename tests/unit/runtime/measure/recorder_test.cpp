@@ -4,7 +4,6 @@
 #include <catch2/catch_approx.hpp>
 
 #include <chrono>
-#include <ctime>
 #include <string>
 #include <thread>
 
@@ -276,73 +275,6 @@ TEST_CASE("the library's own time is not load, in regions and between them, reco
         CAPTURE(metric, static_cast<int>(kind), traced);
         CHECK(least < 0.3);  // it was nearly all, or half
       }
-}
-
-TEST_CASE("what a rebalance computes is part of its price and not of the load") {
-  for (const char* metric : {"time", "cpu_time"}) {
-    const clockid_t id = std::string(metric) == "time" ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
-    const auto clock = [&] {
-      timespec t{};
-      clock_gettime(id, &t);
-      return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-    };
-    const auto compute = [&](double seconds) {
-      const double start = clock();
-      while (clock() - start < seconds) {
-      }
-    };
-    Recorder rec({"time"}, metric, LoadThreads::max);
-    const auto solve = rec.registry().region("solve", Kind::compute).id;
-    const auto partition = rec.registry().region("partition", Kind::compute).id;
-    RecordStream stream;
-    begin(rec, solve);
-    rec.end_step(0, 0, stream);
-
-    Pricing callback, bracket;
-    const double start = clock();
-    compute(0.002);
-    const double begun = clock();
-    rec.begin_price(callback);
-    begin(rec, partition);
-    rec.begin_price(bracket);  // nested: counted once
-    compute(0.02);
-    const Price inner = rec.end_price(bracket);
-    compute(0.01);
-    end(rec);
-    const Price outer = rec.end_price(callback);
-    const double ended = clock();
-    compute(0.003);
-    rec.end_step(1, 1, stream);
-    const double step = clock() - start;
-    const double load = read(stream).header.load;
-    CHECK(inner.elapsed >= 0.02 * 0.99);
-    CHECK(outer.elapsed >= 0.01 * 0.99);
-    CHECK(load >= 0.005 * 0.99);
-    CHECK(load <= (step - (ended - begun)) * 1.01 + 1e-4);
-
-    // Between MPI calls, the adapter learns afterwards to which of its regions the time outside all others belongs.
-    end(rec);
-    const auto between = rec.registry().region("between MPI calls", Kind::compute).id;
-    ThreadSlot& slot = rec.slot();
-    claim(slot, outside);
-    rec.end_step(2, 2, stream);
-    stream.bytes().clear();
-    const double again = clock();
-    compute(0.002);
-    rec.begin_price(bracket);
-    claim(slot, between);
-    compute(0.02);
-    claim(slot, between);
-    compute(0.01);
-    const Price third = rec.end_price(bracket);
-    compute(0.003);
-    claim(slot, between);
-    rec.end_step(3, 3, stream);
-    const double rest = read(stream).header.load;
-    CHECK(third.elapsed >= 0.03 * 0.99);
-    CHECK(rest >= 0.005 * 0.99);
-    CHECK(rest <= (clock() - again - third.elapsed) * 1.01 + 1e-4);
-  }
 }
 
 TEST_CASE("the time between a step's end and resume is charged to no region") {
