@@ -1,4 +1,4 @@
-// Seconds per unit of work, and how fast each node does it.
+// Fits the cost of a unit of work in seconds, and the relative speed of each node.
 #pragma once
 
 #include "analytics/balance/work_log.hpp"
@@ -9,7 +9,7 @@
 
 namespace effort::balance {
 
-/// A node is reported as slow, or a rank as unlike its node, if their speeds differ by this share or more.
+/// A node is reported as slow, or a rank as unlike its node, if its speed differs by this share or more.
 inline constexpr double notable_difference = 0.1;
 
 struct CostModel {
@@ -17,7 +17,7 @@ struct CostModel {
   std::vector<double> unit_cost_error;  ///< [units] standard errors, including the uncertainty of the speeds
   std::vector<double> predicting_cost;  ///< [units] >= 0: unit_cost, with an arbitrary split among collinear units
   std::vector<double> node_speed;       ///< [nodes] time per unit relative to the typical node; 1 if it does not differ
-  double relative_noise = 0;            ///< relative standard deviation of a rank's step from the model
+  double relative_noise = 0;            ///< relative standard deviation of a rank's load in a step from the model
   bool collinear = false;               ///< some units are linearly dependent
   bool slow_node = false;               ///< some node's speed differs notably
 };

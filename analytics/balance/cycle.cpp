@@ -10,7 +10,7 @@ namespace {
 constexpr double memory = 0.975;
 // A lag becomes a period when its ratio falls below `found`, and stops being one above `lost` (see ratios()).
 constexpr double found = 0.5, lost = 0.7;
-// Periods, and steps, that must have passed before one is looked for.
+// A period is looked for once this many periods and this many steps have passed.
 constexpr int least_periods = 3, least_steps = 12;
 
 }  // namespace

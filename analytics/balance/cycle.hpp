@@ -16,8 +16,8 @@ class Cycle {
   static constexpr int longest = 40;  ///< steps of the longest period found
 
   /// @param mean  mean load of the step, > 0
-  /// @param loss  loss of a division made one step before; negative: unknown; the value of one period earlier is used
-  ///              instead, or the previous step's if no period has been found
+  /// @param loss  loss of a division made one step before; negative if unknown.  The value of one period earlier then
+  ///              replaces it, or the previous step's if no period has been found
   void observe(double mean, double loss);
   /// Period in steps; 0 if none was found.
   int period() const { return period_; }

@@ -12,8 +12,8 @@ namespace {
 // Constants of the decision, tuned on the recordings (docs/performance.md, docs/adr/0026).
 // Losses and excesses are in mean loads, as everywhere in this file.
 
-// Steps over which schedules are compared: as many as the run has had, within the latter two bounds, or until the loads
-// are expected to shift.
+// Steps over which schedules are compared: as many as the run has had, between least_horizon and largest_horizon, or
+// fewer if the loads are expected to shift earlier.
 constexpr int shortest_horizon = 3, least_horizon = 100, largest_horizon = 400;
 // Share of a new step in the smoothed mean load: a mean over about 10 steps.
 constexpr double mean_gain = 0.1;
@@ -30,11 +30,11 @@ constexpr double clear_change = 0.2;
 // Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
 constexpr int effect_steps = 3;
 static_assert(effect_steps <= shortest_horizon);  // losses by age are tabulated up to the horizon
-// Share of the excess that a rebalance must remove, or it has failed.
+// A rebalance that removes less than this share of the excess has failed.
 constexpr double least_effect = 0.25;
 // Consecutive failures from which the next rebalance waits until the loss is worth 2^failures prices.
 constexpr int failures_allowed = 1;
-// Failures counted at most: a rebalancer that always fails then costs 1/64 of the loss.
+// Limit of the failures counted: a rebalancer that always fails then costs 1/64 of the loss.
 constexpr int most_failures = 6;
 // Factor on the patience with a rebalancer that seems useless.  It is then tried again, because its effect may have
 // been misjudged.
@@ -47,12 +47,12 @@ constexpr double caution_of_effect = 1;
 constexpr double slow_payback = 20;
 // Saving required on top of the price, in prices.
 constexpr double safety_margin = 0.25;
-// Probability that a loss disappears with the next step; each step that it has lasted multiplies it by this again.
+// Probability that a loss disappears by itself after one step.  Each further step multiplies it by this factor again.
 constexpr double transient_chance = 0.4;
-// While no price is known: the price, in units of the imbalance, with which the threshold must be exceeded in two
-// consecutive steps.
+// Assumed while no price is known: a price, in units of the imbalance, that makes a rebalance wait until the threshold
+// has been exceeded in two consecutive steps.
 constexpr double two_step_price = 3;
-// While no price is known: share of the imbalance that a fresh division is sure to remove, at least.
+// While no price is known: the share of the imbalance that a fresh division must be sure to remove.
 constexpr double least_removed = 0.4;
 // Assumed while no price is known: mean steps that may be risked to learn the price.
 constexpr double unknown_price = 2;
@@ -105,12 +105,12 @@ void Decision::learn_effect(double loss) {
   if (rebalances_ == 0 || age_ > effect_steps) return;
   effect_sum_ += loss - own_[static_cast<std::size_t>(age_)];
   effect_ = effect_before_;
-  // A larger loss than before has other reasons: a rebalance is taken to leave at most the loss before it.
+  // A loss that is larger than before has other causes, so a rebalance is assumed to leave at most the loss before it.
   effect_.observe(excess_before_, std::clamp(effect_sum_ / age_, 0.0, excess_before_));
 }
 
-// Whether the last rebalance has failed: it left nearly all of the excess, and the usual growth since does not explain
-// the rest.
+// Whether the last rebalance has failed: it left nearly all of the excess, and the usual growth of the loss since then
+// does not explain that.
 bool Decision::failed() const {
   const int steps = std::min(age_, effect_steps);
   return rebalances_ > 0 && steps > 0 &&
@@ -144,7 +144,7 @@ void Decision::observe(const StepFacts& facts) {
     learn(facts, steps_);
 }
 
-// A peak's loss counts as long as its step takes.
+// The loss of a peak is weighted by the length of its step.
 void Decision::learn_peak(const StepFacts& facts) {
   const double weight = mean_ > 0 ? facts.mean / mean_ : 1.0;
   fresh_.learn_peak(facts.trials, weight, peak_seen_);
@@ -157,8 +157,9 @@ void Decision::learn_peak(const StepFacts& facts) {
 }
 
 // The loss of a peak under a division by the predictor, in usual mean loads.  The work of a peak may stay on its rank,
-// as a checkpoint that one rank writes does.  A smaller loss than today's is therefore expected only to the extent that
-// the last rebalance changed the peaks.  Before there was one, most of it is expected: one rebalance shows the truth.
+// as a checkpoint that one rank writes does.  A division is therefore credited with a smaller loss than today's only to
+// the extent that the last rebalance changed the peaks.  Before the first rebalance it gets most of the credit, because
+// one rebalance shows whether peaks move.
 double Decision::in_peak(Predictor predictor) const {
   const double loss = fresh_.in_peak(predictor, own_peak_);
   return loss < own_peak_ ? own_peak_ + peaks_move_ * (loss - own_peak_) : loss;
@@ -180,8 +181,8 @@ void Decision::learn(const StepFacts& facts, int step) {
   const double loss = std::max(0.0, facts.largest / facts.mean - 1), above = above_own(loss, age_);
   if (rebalances_ > 0) fresh_.learn_real(own_predictor_, made_at_, age_, loss, loss - above);
   fresh_.learn(step, facts.trials, made_at_);
-  // A slow start exceeds the steps before and the step after it; a growing load does not, nor does a step that recurs,
-  // such as one that refines the mesh.
+  // A slow start takes longer than both the steps before it and the step after it.  This excludes a growing load, and
+  // a step that recurs, such as one that refines the mesh.
   if (age_ == 1 && rebalances_ > 0) {
     first_mean_ = facts.mean;
   } else {
@@ -266,7 +267,7 @@ Verdict Decision::decide(const LookFacts& facts) {
   const int age = age_ + acts_at() - steps_;
   const auto own_at = [&](int a) { return ages ? own_[static_cast<std::size_t>(std::min(a, n))] : 0.0; };
   const double ageing = own_at(age + 1);
-  // Nobody gains by the removal of a loss that nobody waits for.
+  // Removing a loss for which no rank waits gains nothing.
   const double unmet = facts.unmet / mean_;
   const auto estimate = [&](double payback) {
     LossLevel::Estimate now = level_.estimate(payback);
@@ -333,8 +334,8 @@ Verdict Decision::decide(const LookFacts& facts) {
     const double patience = settings_.patience * v.price * (useless ? forgiveness : 1.0);
     const bool overdue = avoidable_ > patience && sure_excess_ > equal_loads;
     v.rebalance = worth_it || (overdue && (useless || costs.now < costs.never));
-    // A program that adapts its mesh at the end of a step may divide the new mesh there already, which trials cannot
-    // show.  It is tried if what may be saved over the horizon exceeds the price.
+    // A program that adapts its mesh at the end of a step may divide the new mesh in the same step.  Trials cannot show
+    // this, so a real rebalance is tried if the possible saving over the horizon exceeds its price.
     const double possible_gain = fresh_.trial_gain(predictor_, acts_at()) * n / fresh_.period();
     v.trial = !v.rebalance && settings_.trials && !pauses && possible_gain > price * (1 + safety_margin);
     v.rebalance = v.rebalance || v.trial;

@@ -39,7 +39,7 @@ struct LookFacts {
   bool stale = false;                      ///< no step of the present distribution since the last look
   double imbalance = 0;                    ///< max / mean - 1 of the mean loads since the last look
   double unmet = 0;                        ///< seconds per step of the loss for which no rank waits, >= 0
-  int next_look = 1;                       ///< least steps to the next look, >= 1
+  int next_look = 1;                       ///< fewest steps until the next look, >= 1
   std::array<bool, n_predictors> known{};  ///< predictors with enough steps
 };
 
@@ -51,7 +51,7 @@ struct Verdict {
   double price = -1;                      ///< seconds; < 0 unknown
   double expected_saving = 0;             ///< seconds that a rebalance now saves until the next good opportunity
   int patience = 1;                       ///< steps until a rebalance is expected to pay, >= 1
-  double urgency = 0;                     ///< learned loss per step of delay of a rebalance, in mean loads
+  double urgency = 0;                     ///< learned loss per step by which a rebalance is delayed, in mean loads
   bool balanced = false;                  ///< no distribution could gain 2 % or more
   bool too_expensive = false;             ///< imbalanced, but not worth the price
   bool no_price = false;                  ///< no price is known
@@ -61,12 +61,13 @@ struct Verdict {
 
 /// Decides whether the expected saving of a rebalance exceeds its price.
 ///
-/// The model is described in docs/adr/0026, 0029 and 0030.  A division made a steps ago loses Y(a), which is learned by
-/// applying the weights of trials to every step's loads (FreshLoss).  A real rebalance loses R more (RebalanceEffect,
-/// LossLevel).  Schedules of the coming steps are compared by their losses and prices (compare_schedules), and the
-/// cheapest decides.  This is the stop-at-rise rule of Nicol & Saltz 1988 (renewal theory: act when the next step would
-/// cost more than the mean step of the best cycle) with a predicted cycle.  Uncertainty counts against a rebalance, and
-/// counts more the longer the payback.  A loss must have persisted for longer the higher the price.
+/// The model is described in docs/adr/0026, 0029 and 0030.  Y(a), the loss of a division that is `a` steps old, is
+/// learned by applying the weights of trials to every step's loads (FreshLoss).  A real rebalance leaves an additional
+/// loss R (RebalanceEffect, LossLevel).  Schedules of the coming steps are compared by their losses and prices
+/// (compare_schedules), and the cheapest one decides.  This is the stop-at-rise rule of Nicol & Saltz 1988 (renewal
+/// theory: act when the next step would cost more than the mean step of the best cycle) with a predicted cycle.
+/// Uncertainty counts against a rebalance, and more so the longer the payback time.  The higher the price, the longer a
+/// loss must have persisted.
 ///
 /// Deterministic; not thread-safe; time O((n_predictors + period) x horizon) per look.
 class Decision {
@@ -109,13 +110,13 @@ class Decision {
   Price price_;
   Predictor predictor_ = Predictor::last;       ///< chosen at the last look
   std::vector<double> next_;                    ///< [1 .. horizon] loss by age of its division
-  Predictor own_predictor_ = Predictor::last;   ///< made the present division
+  Predictor own_predictor_ = Predictor::last;   ///< the one that made the present division
   std::vector<double> own_;                     ///< [1 .. horizon] loss by age of the present division
-  int made_at_ = 0;                             ///< step whose loads it was made from
-  double own_peak_ = 0;                         ///< loss of a peak under it, in usual mean loads
-  double peak_before_ = 0, peak_expected_ = 0;  ///< under the division before it; expected under it by trials
+  int made_at_ = 0;                             ///< step whose loads the present division was made from
+  double own_peak_ = 0;                         ///< loss of a peak under the present division, in usual mean loads
+  double peak_before_ = 0, peak_expected_ = 0;  ///< under the previous division; as trials expect it under this one
   double peaks_move_;            ///< share of the expected change of peaks that the last rebalance brought, 0 to 1
-  bool peak_seen_ = false;       ///< it has had a peak
+  bool peak_seen_ = false;       ///< there has been a peak under the present division
   StepFacts pending_;            ///< the last step, if it stands out: the next one shows whether it was a peak
   std::deque<SeenLoss> losses_;  ///< of recent steps under the present distribution, newest last
   StepKind last_kind_ = StepKind::ordinary;
@@ -127,11 +128,11 @@ class Decision {
   int rebalances_ = 0;
   int advised_at_ = -1;  ///< step of the first recommendation since the last rebalance; -1: none
   double urgency_ = 0;
-  double delay_ = 0;          ///< mean steps from recommendation to rebalance: a host may be bound to certain steps
+  double delay_ = 0;          ///< mean steps from recommendation to rebalance: a host may act at certain steps only
   double excess_ = 0;         ///< at the last look: loss above that of a fresh division
-  double sure_excess_ = 0;    ///< lower bound of excess_, by the error of the loss
+  double sure_excess_ = 0;    ///< lower bound of excess_, given the error of the loss
   double excess_before_ = 0;  ///< excess_ before the last rebalance
-  double effect_sum_ = 0;     ///< excesses of the first steps after the last rebalance, summed
+  double effect_sum_ = 0;     ///< sum of the excesses in the first steps after the last rebalance
   double drift_ = 0;          ///< mean growth of the loss per step, rebalances left out
   int failures_ = 0;          ///< consecutive failed rebalances before the last one
   double avoidable_ = 0;      ///< seconds lost since the last rebalance that a fresh division would have saved

@@ -1,4 +1,4 @@
-// How much of the time is work: the efficiencies of the POP methodology.
+// The efficiencies of the POP methodology: how much of the time is work.
 #pragma once
 
 namespace effort::balance {
@@ -14,11 +14,12 @@ struct Efficiencies {
 /// Efficiencies of one window (Rosas, Gimenez & Labarta 2014: parallel = load balance x communication).
 ///
 /// @param mean      load of the mean rank, summed over the window, seconds >= 0
-/// @param largest   load of the rank with most, summed over the window, seconds
+/// @param largest   load of the most loaded rank, summed over the window, seconds
 /// @param critical  sum over steps of the largest rank's load, seconds (>= largest)
 /// @param elapsed   wall time of the window, largest over ranks, seconds; <= 0: not known.  The ideal saving is then a
 ///                  share of `critical`, and communication and parallel stay unknown
-/// A wall time below the critical path is replaced by it: the loads may come from another clock.
+/// If the wall time is below the critical path, the critical path is used instead: the loads may come from another
+/// clock.
 Efficiencies efficiencies(double mean, double largest, double critical, double elapsed);
 
 }  // namespace effort::balance

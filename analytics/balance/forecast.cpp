@@ -11,7 +11,7 @@ constexpr double peak_gain = 0.3;                          // mean over about 5 
 constexpr Gains line_gains[] = {{0.5, 0.2}, {0.2, 0.05}};  // lines through about 3 and 10 steps
 constexpr double least_share = 0.2;       // lower bound of a line's prediction, as a share of the level
 constexpr double per_work_gain = 0.05;    // time per work: a mean over about 20 steps
-constexpr double smallest_weight = 0.05;  // of the mean load: no rank's weight exceeds 20
+constexpr double smallest_weight = 0.05;  // a trial's least load, as a share of the mean: no weight exceeds 20
 
 // A gain that weights the first steps equally.
 double gain(double lasting, int steps) { return std::max(lasting, 1.0 / steps); }

@@ -55,13 +55,13 @@ struct Gains {
 /// Memory O(columns x n_predictors x n_age_classes).
 class Forecast {
  public:
-  /// Forgets everything: a new distribution begins, and how the loads were moved is not known.
+  /// Forgets everything.  A new distribution begins, and it is not known how the loads were moved.
   /// @param columns  ranks of the node, plus one for the mean
   void reset(std::size_t columns);
-  /// A new distribution begins.  Carries means, peaks and trials over to it: what a rank computed before is multiplied
-  /// by its change of load.  Without this, a program that is rebalanced in every step would never see how a division
-  /// ages, nor a mean of more than one step.
-  /// @param change  [columns] expected load after the rebalance / before it, > 0; of the mean: 1
+  /// A new distribution begins.  Means, peaks and trials are carried over to it: each rank's past loads are multiplied
+  /// by the change of its load.  Without this, a program that is rebalanced in every step would never show how a
+  /// division ages, and means would contain one step only.
+  /// @param change  [columns] expected load after the rebalance / before it, > 0; 1 for the mean
   void redistribute(std::span<const double> change);
   std::size_t columns() const { return last_.size(); }
   /// Steps since the reset.
@@ -73,8 +73,8 @@ class Forecast {
   /// @param kind  a peak counts only in the mean, until the next step shows that it is a new level
   void observe(std::span<const double> load, std::span<const double> work, StepKind kind);
 
-  /// The loads shifted: forgets earlier loads, except in the mean of all steps, and the trials made of them.
-  /// @param steps  since the shift, its own included, >= 1
+  /// The loads shifted: forgets earlier loads (except in the mean of all steps) and the trials made from them.
+  /// @param steps  since the shift, including the step in which it happened, >= 1
   void begin_regime(int steps);
 
   bool knows(Predictor predictor) const;
@@ -105,7 +105,7 @@ class Forecast {
   std::array<Line, 2> line_;
   int carried_ = 0, peaks_ = 0;  // ordinary steps and peaks in the means that are carried over
   std::vector<double> carried_recent_, carried_smooth_, peak_;
-  int worked_ = 0;            // steps whose work is known, without a gap
+  int worked_ = 0;            // consecutive steps whose work is known
   std::vector<double> work_;  // work of the last step
   Line work_line_;
   std::vector<double> per_work_;  // measured / modelled seconds; kept when work is divided anew

@@ -3,14 +3,14 @@
 namespace effort::balance {
 namespace {
 
-// Factor per step by which earlier peaks fade in their rate: a memory of 200 steps.
+// Factor per step by which earlier peaks fade in the rate of peaks: a memory of 200 steps.
 constexpr double rate_memory = 0.995;
 // Weight of the newest division in the mean loss of real ones.
 constexpr double real_gain = 0.5;
-// The work changes after a phase if a division made in it loses this much in the next step, and one made a step later
-// at most this share of that.
+// The work changes after a phase if a division made in it loses more than clear_loss in the next step, and a division
+// made one step later loses less than clear_share of that.
 constexpr double clear_loss = 0.1, clear_share = 0.5;
-// After this many failed trials the time to the next no longer doubles.
+// After this many failed trials, the time to the next one no longer doubles.
 constexpr int most_failed_trials = 8;
 
 }  // namespace

@@ -20,7 +20,7 @@ struct TrialLoss {
   double loss = 0;
 };
 
-/// Learns from trials (see Trial) the losses of divisions by each predictor.  Steps are numbered from 1.
+/// Learns the losses of each predictor's divisions from trials (see Trial).  Steps are numbered from 1.
 class FreshLoss {
  public:
   static constexpr double peak_gain = 0.3;  ///< weight of the newest peak in the mean loss of peaks
@@ -35,9 +35,9 @@ class FreshLoss {
   void learn(int step, std::span<const TrialLoss> trials, int made_at);
   /// Learns from a real division, made after the given step.  Within one cycle it may lose less than trials say: if the
   /// mesh is adapted in the same step, the program divides the new mesh, but trials use the loads of the old one.
-  /// Later divisions in the same phase then correct what is known, in both directions.
-  /// @param predictor  that made it
-  /// @param expected   its loss by trials
+  /// Later divisions in the same phase then correct the learned loss in both directions.
+  /// @param predictor  the one that made the division
+  /// @param expected   the division's loss according to trials
   void learn_real(Predictor predictor, int step, int age, double loss, double expected);
   /// Learns from the trials of a peak.
   /// @param weight    mean load of the step, in usual mean loads
@@ -45,16 +45,16 @@ class FreshLoss {
   void learn_peak(std::span<const TrialLoss> trials, double weight, bool repeated);
 
   bool known(Predictor predictor) const { return all_[index(predictor)].known(); }
-  /// Losses at ages 1 to n, into out[1 .. n], of a division that the predictor makes from a step's loads.
-  /// @param reference  of the last-value predictor, see LossCurve::tabulate
+  /// Writes to out[1 .. n] the losses at ages 1 to n of a division that the predictor makes from a step's loads.
+  /// @param reference  curve of the last-value predictor, see LossCurve::tabulate
   void tabulate(Predictor predictor, int step, int n, std::span<const double> reference,
                 std::vector<double>& out) const;
-  /// What a division made after the step would save in the next one if it anticipated the work of that step, times the
-  /// chance that it does.  0 if the work does not change there, or if a division made in this phase has shown the
-  /// truth.
+  /// A division made after the given step may anticipate the work of the next one.  Returns the loss that this would
+  /// save in that step, times the chance of it.  0 if the work does not change there, or if an earlier division in this
+  /// phase has shown whether it anticipates.
   double trial_gain(Predictor predictor, int step) const;
   /// Whether a division made after the step anticipates the work of the next one, or may do so.  The trial that began
-  /// with it then does not show what would have been lost without it.
+  /// with such a division does not show the loss without it.
   bool may_anticipate(Predictor predictor, int step) const;
   std::vector<double> reference(int n) const;
   /// Steps of the program's cycle; 1: none found.
@@ -80,7 +80,7 @@ class FreshLoss {
     return static_cast<std::size_t>((step % n + n) % n);
   }
   bool anticipates(int step) const { return !phases_.empty() && phases_[phase(step)].anticipates; }
-  /// Losses in the first step of divisions made after a step and one step later, by trials.
+  /// Losses, according to trials, in the first step of a division made after a given step and of one made a step later.
   struct Change {
     double now = 0, later = 0;
     bool clear() const;
@@ -96,7 +96,7 @@ class FreshLoss {
   std::array<int, n_predictors> peak_count_{};
   double peaks_ = 0, steps_ = 0;  // of the run, fading
   int failed_trials_ = 0;         // divisions that did not anticipate the next step's work, although they could have
-  int next_trial_ = 0;            // earliest step
+  int next_trial_ = 0;            // earliest step of the next trial
 };
 
 }  // namespace effort::balance

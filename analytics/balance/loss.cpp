@@ -34,7 +34,7 @@ constexpr double deviation_of_miss = 1.25;
 
 double square(double x) { return x * x; }
 
-// A table, because losses are tabulated at every look.
+// Read from a table, because it is needed for many ages at every look.
 double log2_of(int age) {
   static const auto table = [] {
     std::array<double, 512> t{};

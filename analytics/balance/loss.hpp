@@ -1,5 +1,5 @@
-// The loss to imbalance and the effect of a rebalance on it, both learned on the run.  The loss of a step is largest /
-// mean load - 1.
+// The loss to imbalance and the effect of a rebalance on it, both learned during the run.  The loss of a step is
+// largest / mean load - 1.
 #pragma once
 
 #include "analytics/balance/forecast.hpp"
@@ -19,9 +19,9 @@ class LossCurve {
   bool known() const;
   /// This curve with the mean of `other` as one more observation in each class of ages.
   LossCurve drawn_to(const LossCurve& other) const;
-  /// Losses at ages 1 to n into out[1 .. n], non-decreasing within the observed ages.  Beyond them they grow as
-  /// `reference` does, [1 .. n], the curve of a predictor that was observed at more ages.  Without a reference they
-  /// grow per doubling of the age by as much as between the two oldest classes observed.
+  /// Writes the losses at ages 1 to n to out[1 .. n].  They do not decrease within the observed ages.  Beyond these,
+  /// they grow like `reference` ([1 .. n]), the curve of a predictor that was observed at more ages.  Without a
+  /// reference, each doubling of the age adds as much as between the two oldest observed classes.
   void tabulate(int n, std::vector<double>& out, std::span<const double> reference = {}) const;
 
  private:
@@ -33,8 +33,8 @@ class LossCurve {
 
 /// The loss that a rebalance leaves: excess after = floor + share x excess before.  The excess is the loss above that
 /// of an ideal fresh division.  Linear regression with a Gaussian prior (Bishop, Pattern Recognition and Machine
-/// Learning, 2006, section 3.3).  A rebalancer that moves a bounded amount leaves a share, one with coarse pieces a
-/// floor.
+/// Learning, 2006, section 3.3).  A rebalancer that moves a bounded amount leaves a share; one with coarse pieces
+/// leaves a floor.
 class RebalanceEffect {
  public:
   RebalanceEffect();
@@ -55,7 +55,7 @@ class LossLevel {
     double level = 0;
     double error = 0;  ///< standard deviation
   };
-  /// A new distribution begins: the means restart, their error statistics stay.
+  /// A new distribution begins: the means restart, but their error statistics are kept.
   void restart();
   void observe(double loss);
   /// @param payback  steps over which the estimate must hold

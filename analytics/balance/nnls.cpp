@@ -183,7 +183,7 @@ NonNegativeFit nnls(const NormalEquations& e, double tolerance) {
   NonNegativeFit fit;
   fit.x.assign(static_cast<std::size_t>(e.n), -1.0);
   fit.error = fit.x;
-  // The coefficients of dependent columns are not unique, but what they explain together is not noise.  A fit that
+  // The coefficients of dependent columns are not unique, but their joint contribution is not noise.  A fit that
   // includes their pivots gives the residual, and does not change the coefficients of the separable columns.
   const std::vector<char> dependent = dependent_columns(e, tolerance);
   std::vector<int> allowed;

@@ -7,12 +7,12 @@
 namespace effort::balance {
 namespace {
 
-// Steps until the first rebalance and between rebalances that are compared, about geometric.
+// Numbers of steps that are compared, until the first rebalance and between rebalances; roughly geometric.
 constexpr int delays[] = {1, 2, 3, 5, 8, 12, 18, 27, 40, 60};
 constexpr int lengths[] = {1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256};
 
-// The given numbers of steps, and those of one cycle, from the soonest possible one on, as multiples of the spacing
-// below the horizon.
+// The given numbers of steps, and 1 to the length of the cycle, raised to the soonest possible step, rounded up to
+// multiples of the spacing, and limited to those below the horizon.
 std::vector<int> candidates(const Prospects& prospects, std::span<const int> some) {
   std::vector<int> steps(some.begin(), some.end());
   const int period = static_cast<int>(prospects.fresh.size());
@@ -56,9 +56,9 @@ ScheduleCosts compare_schedules(const Prospects& prospects) {
   const std::vector<int> possible = candidates(prospects, lengths);
   // Later rebalances leave at least as much as the first one is expected to.
   const double lasting = prospects.effect.after(excess(0));
-  std::vector<double> least(static_cast<std::size_t>(horizon) + 1, 0.0);  // cost from a rebalance in a step on
+  std::vector<double> least(static_cast<std::size_t>(horizon) + 1, 0.0);  // cost from a rebalance in a step onwards
 
-  // The cheapest continuation from a rebalance in step t, after which `left(n)` remains for n steps.
+  // The cheapest continuation from a rebalance in step t, which leaves an excess of `left(n)` in each of n steps.
   const auto from = [&](int t, auto&& left) {
     const Ageing& fresh = prospects.made(t);
     Segment best;

@@ -34,26 +34,26 @@ struct Prospects {
   int age = 0;        ///< of the present distribution, steps
   int horizon = 0;    ///< steps
   int spacing = 1;    ///< possible rebalances are this many steps apart, or a multiple of it
-  int soonest = 1;    ///< least steps to the next possible rebalance, as looks at the loads take time
+  int soonest = 1;    ///< fewest steps to the next possible rebalance, because looks at the loads take time
 
   const Ageing& made(int delay) const { return fresh[static_cast<std::size_t>(delay) % fresh.size()]; }
   /// Loss of the present distribution after `delay` more steps, and its sum over `steps` steps.
   double present_at(int delay) const { return ages ? level + own.at(age + delay) : level; }
   double present_sum(int steps) const { return steps * level + (ages ? own.sum(age + steps) - own.sum(age) : 0.0); }
-  /// Excess over a fresh division that a rebalance leaves of the excess `before`.
+  /// Excess over a fresh division that remains after a rebalance at the excess `before`.
   double above(double before) const;
 };
 
 /// The cheapest schedules that rebalance now, later, or never within the horizon.
 struct ScheduleCosts {
   double now = 0, later = 0, never = 0;  ///< losses and prices over the horizon
-  int delay = 0;                         ///< of the cheapest one that waits: steps until its first rebalance
-  int length = 0;                        ///< of the cheapest one that acts now: steps until its second rebalance
+  int delay = 0;                         ///< steps until the first rebalance of the cheapest schedule that waits
+  int length = 0;                        ///< steps until the second rebalance of the cheapest schedule that acts now
 };
 
-/// Finds them by dynamic programming over the step of the next rebalance: cost(t) = price + min over n of the loss of
-/// n steps + cost(t + n) (Bellman 1957).  A rebalance waits for the phase of the cycle in which divisions last longest.
-/// Time O(horizon x (20 + size of fresh)).
+/// Finds the cheapest schedules by dynamic programming over the step of the next rebalance: cost(t) = price + min over
+/// n of the loss of n steps + cost(t + n) (Bellman 1957).  A rebalance waits for the phase of the cycle in which
+/// divisions last longest.  Time O(horizon x (20 + size of fresh)).
 ScheduleCosts compare_schedules(const Prospects& prospects);
 
 }  // namespace effort::balance

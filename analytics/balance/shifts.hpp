@@ -5,10 +5,10 @@
 
 namespace effort::balance {
 
-/// Finds shifts from the losses of two trials of the last-value predictor.  In the step of a shift a division made one
-/// step before is bad.  One step later a division made before the shift is still bad: the change lasts.  Neither
-/// depends on the present distribution.  Uses basic arithmetic only, so all nodes get the same result from the same
-/// losses.
+/// Finds shifts from the losses of two trials of the last-value predictor.  In the step of a shift, a division made one
+/// step before is bad.  One step later, a division made before the shift is still bad, so the change lasts.  Neither
+/// sign depends on the present distribution.  Uses basic arithmetic only, so all nodes get the same result from the
+/// same losses.
 class ShiftFinder {
  public:
   /// Adds a step.
@@ -21,7 +21,7 @@ class ShiftFinder {
   bool exceeds(double loss) const;
   void learn(double loss);
 
-  double mean_ = 0, deviation_ = 0;  // of the loss of a division one step old; shifts and single steps left out
+  double mean_ = 0, deviation_ = 0;  // of the loss of a division one step old; shifts and single outliers left out
   int steps_ = 0;
   bool suspected_ = false;
 };
@@ -32,8 +32,8 @@ class Regimes {
   void step() { ++age_; }
   /// The loads shifted `ago` steps ago.
   void shift(int ago);
-  /// Expected steps until the next shift: the mean of what remained of earlier regimes at the present one's age, with
-  /// `prior` steps counted as half a regime.
+  /// Expected steps until the next shift: the mean number of steps that earlier regimes still lasted when they were as
+  /// old as the present one.  `prior` steps are counted as half a regime.
   double remaining(double prior) const;
   int age() const { return age_; }
 

@@ -20,8 +20,8 @@ struct Period {
 /// Follows one value per step (the largest rank's load) and finds the steps that stand out.
 ///
 /// A step stands out when it exceeds the median of its window's steps by more than 6 times their median absolute
-/// deviation (scaled to a standard deviation) and by more than a quarter; a group of them that fills more than a third
-/// of its window is a new level, not an outlier.  Deterministic.
+/// deviation (scaled to a standard deviation) and by more than a quarter.  If more than a third of a window's steps do,
+/// they are a new level and none is marked.  Deterministic.
 class SpikeFinder {
  public:
   void reset();

@@ -18,7 +18,7 @@ std::vector<double> item_weights(std::span<const double> amount, std::span<const
 /// Distributes a rank's load over its items in proportion to the estimates, for codes that know the relative but not
 /// the present absolute cost of their items.
 /// @param estimate  [items] finite, >= 0; all zero: equal parts
-/// @param load      seconds of the rank that has them, finite, >= 0
+/// @param load      load of the rank that holds the items, seconds, finite, >= 0
 /// @throws std::invalid_argument on numbers out of range
 std::vector<double> shared_load(std::span<const double> estimate, double load);
 

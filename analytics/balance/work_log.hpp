@@ -23,7 +23,7 @@ class WorkScale {
   static bool fits(std::span<const double> largest);
 
   int units() const { return units_; }
-  /// Sums per node.
+  /// Number of sums per node.
   std::size_t width() const { return unit_.size(); }
   /// A rank's sum as an integer, with a resolution of 2^-60 of the largest possible sum over all ranks.
   std::int64_t rounded(std::size_t sum, double value) const;
@@ -35,14 +35,14 @@ class WorkScale {
     return static_cast<double>(sums[i]) * unit_[i];
   }
   int units_ = 0;
-  std::vector<double> unit_;  // [width] what an integer of 1 stands for
+  std::vector<double> unit_;  // [width] the value that an integer of 1 stands for
 };
 
 /// One node's observations, summed rank by rank.
 ///
 /// An observation is a rank's step: its units of work and its load, weighted by 1 / (mean load of the rank)^2 because
-/// noise grows with the load.  Steps without work are left out because they say nothing about costs, and so is a rank
-/// whose load is zero in a whole window, because its clock does not advance.
+/// noise grows with the load.  Steps without work are left out because they say nothing about costs.  A rank whose load
+/// is zero in a whole window is left out too, because its clock does not advance.
 class WorkLog {
  public:
   /// @param units  kinds of units of work
