@@ -28,7 +28,7 @@ struct Conditions {
 /// @throws std::runtime_error naming the file
 Recording read_recording(const std::string& path);
 /// Runs of other shapes than the recorded ones: families, each with 8 to 1024 ranks and two levels of noise, named by
-/// family.  The same for the same seed.
+/// family.  The same seed gives the same runs.
 std::vector<Recording> generated_recordings(unsigned seed);
 /// Noisy loads of many regions, for timing.
 Recording many_regions(int regions, int ranks, std::int64_t steps);
@@ -38,8 +38,8 @@ Recording many_regions(int regions, int ranks, std::int64_t steps);
 void bench_regret(const std::vector<Recording>& recordings, const Conditions& conditions);
 /// The same for families of runs.  Prints how many runs of each are within the targets.
 void bench_families(unsigned first_seed, unsigned seeds, const Conditions& conditions);
-/// Replays generated runs of up to 128 ranks, whose ranks also have other duties, with and without knowledge of the
-/// waits at the end of each step.  Prints how much longer or shorter they take than without rebalances.
+/// Replays generated runs of up to 128 ranks, whose ranks also have other duties.  The decision knows the waits at the
+/// end of each step, or does not.  Prints how much longer or shorter the runs take than without rebalances.
 void bench_waits(unsigned first_seed, unsigned seeds, const Conditions& conditions);
 /// Fits unit costs and speeds of generated runs.  Prints their errors, and how often the stated errors cover the truth.
 void bench_costs();

@@ -1,4 +1,4 @@
-// What the decision gains by knowing how long ranks wait, in runs whose ranks also do other things than their load.
+// Measures how much the decision gains by knowing how long ranks wait, in runs whose ranks also have other duties.
 #include "analytics/replay/replay.hpp"
 #include "bench/balance/parts.hpp"
 
@@ -14,10 +14,10 @@ namespace {
 
 using Random = std::mt19937_64;
 
-/// What the ranks do besides their load, [ranks][steps] seconds, and the loads before any rebalance.
+/// A kind of duties that ranks have besides their load, and their effect on the loads before any rebalance.
 struct Duties {
   const char* name;
-  /// Changes the loads and fills the other seconds.
+  /// Changes the loads, and writes the seconds of the duties to `other`, [ranks][steps].
   void (*make)(Recording& run, std::vector<double>& other, Random& random);
 };
 
@@ -31,8 +31,8 @@ double uniform(Random& random, double low, double high) {
 
 void none(Recording&, std::vector<double>&, Random&) {}
 
-// Every eighth rank has duties of this part of the mean load; the program gave it less work, so that nobody waits for
-// it.
+// Every eighth rank has duties of 20 to 60 % of the mean load.  The program has given it less work, so that no rank
+// waits for it.
 void compensated(Recording& run, std::vector<double>& other, Random& random) {
   const double size = uniform(random, 0.2, 0.6);
   for (int r = 0; r < run.ranks; r += 8)
@@ -49,7 +49,7 @@ void on_top(Recording& run, std::vector<double>& other, Random& random) {
     for (std::int64_t s = 0; s < run.steps; ++s) value(run, other, r, s) = size;
 }
 
-// All ranks transfer data for times of their own, about a tenth of the mean load.
+// Every rank transfers data for a time of its own, a tenth of the mean load on average.
 void transfers(Recording& run, std::vector<double>& other, Random& random) {
   for (int r = 0; r < run.ranks; ++r) {
     const double size = uniform(random, 0, 0.2);
@@ -69,7 +69,7 @@ constexpr Duties duties[] = {{"none", none},
                              {"transfers of all ranks", transfers},
                              {"output of rank 0", output}};
 
-// Runs whose loads are equal but for noise.
+// Runs whose loads are equal except for noise.
 std::vector<Recording> balanced_runs(unsigned seed) {
   std::vector<Recording> out;
   for (const int ranks : {8, 32, 128})

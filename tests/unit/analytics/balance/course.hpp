@@ -22,14 +22,14 @@ struct Course {
   std::function<double(int step)> untouched = [](int) { return 0.0; };            // loss until the first rebalance
   double price = 1, unit = 1;  // price of a rebalance in mean steps; seconds per mean step
   bool tells_price = true;
-  double unmet = 0;  // mean steps of the loss that nobody waits for
+  double unmet = 0;  // loss for which no rank waits, in mean steps
   double helps = 1;  // share of the loss above `fresh` that a rebalance removes
-  // Loss of a real division `age` steps old, where trials show something else.
+  // Loss of a real division `age` steps old, if it differs from the loss that trials show.
   std::function<double(int age, int step)> real;
 };
 
 struct Outcome {
-  std::vector<int> rebalanced;  // rebalances, after these steps
+  std::vector<int> rebalanced;  // steps after which a rebalance was made
   std::vector<Verdict> verdicts;
 };
 

@@ -8,7 +8,7 @@ using namespace effort::balance;
 
 namespace {
 
-// Steps that take longer every `every` steps, under noise; losses are not known.
+// The period found if every `every`-th step takes longer, under noise; losses are not known.
 int period_found(int every, double longer, double noise, int steps) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal(0, noise);

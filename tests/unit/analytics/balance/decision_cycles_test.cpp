@@ -21,7 +21,7 @@ TEST_CASE("a program that divides the work of the next step is recognised, and r
   CHECK(in_time >= 38);
   CHECK(outcome.rebalanced.size() <= 70);
 
-  // One that does not is asked only a few times.
+  // A program that does not is asked only a few times.
   course.real = nullptr;
   const Outcome other = follow(course, 300, at_price(0.5));
   int asked = 0;

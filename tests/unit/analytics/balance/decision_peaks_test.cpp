@@ -14,7 +14,7 @@ struct Outcome {
   double cost = 0, never = 0;  // losses and prices, mean loads
 };
 
-// A balanced program but for a peak of loss 9 every 20 steps.  Trials say that a division would leave a loss of 1.
+// A program that is balanced except for a peak of loss 9 every 20 steps.  Trials predict a loss of 1 after a division.
 Outcome follow(bool peaks_move, bool trials) {
   DecisionSettings settings;
   settings.initial_price = price;
@@ -57,7 +57,7 @@ TEST_CASE("peaks are tried once: a rebalance shows whether they move with the wo
   CHECK(staying.cost <= staying.never + 3 * price);
 }
 
-TEST_CASE("peaks trigger nothing if trials are not wanted", "[balance]") {
+TEST_CASE("peaks cause no rebalance if trials are turned off", "[balance]") {
   CHECK(follow(false, false).rebalances == 0);
   CHECK(follow(true, false).rebalances == 0);
 }

@@ -19,7 +19,7 @@ TEST_CASE("a balanced run never gets a recommendation, at any price", "[balance]
   for (double price : {-1.0, 0.0, 0.1, 1.0, 100.0}) CHECK(follow(course, 500, at_price(price)).rebalanced.empty());
 }
 
-TEST_CASE("a constant loss causes one rebalance, the sooner the larger it is", "[balance]") {
+TEST_CASE("a constant loss causes one rebalance, sooner if the loss is larger", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.02; };
   int last = 0;
@@ -34,7 +34,7 @@ TEST_CASE("a constant loss causes one rebalance, the sooner the larger it is", "
   }
 }
 
-TEST_CASE("only the loss that somebody waits for counts", "[balance]") {
+TEST_CASE("a loss counts only as far as ranks wait for it", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.05; };
   course.untouched = [](int) { return 0.5; };
@@ -124,7 +124,7 @@ TEST_CASE("a rebalancer that removes a part of the loss is called until the rest
   CHECK(std::count_if(outcome.rebalanced.begin(), outcome.rebalanced.end(), [](int step) { return step >= 60; }) <= 1);
 }
 
-TEST_CASE("a single outlying step causes no rebalance, a new level does", "[balance]") {
+TEST_CASE("a single outlying step causes no rebalance, but a new level does", "[balance]") {
   Course course;
   const auto peaks = [](int step) { return step % 50 == 30 ? 3.0 : 0.02; };
   course.fresh = [&](int, int step) { return peaks(step); };
@@ -172,7 +172,7 @@ TEST_CASE("while no price is known, a rebalance that trials show to be useless i
   CHECK_FALSE(follow(course, 10, {}).rebalanced.empty());
 }
 
-TEST_CASE("a host that acts only at certain steps is asked before these", "[balance]") {
+TEST_CASE("a host that acts only at certain steps is asked before them", "[balance]") {
   // A mesh is adapted every 5 steps, which unbalances it. It can be redistributed only then.
   Decision decision(at_price(0.1));
   PeakFinder peaks;
@@ -203,7 +203,7 @@ TEST_CASE("a host that acts only at certain steps is asked before these", "[bala
   CHECK(rebalanced > 0.9 * adapted);
 }
 
-TEST_CASE("bad prices stay unknown", "[balance]") {
+TEST_CASE("invalid prices are ignored", "[balance]") {
   Decision decision{DecisionSettings{}};
   decision.rebalanced(std::numeric_limits<double>::quiet_NaN());
   CHECK(decision.price() < 0);
@@ -328,9 +328,9 @@ TEST_CASE("a look without a new step recommends nothing", "[balance]") {
   CHECK_FALSE(decision.decide(look).rebalance);
 }
 
-TEST_CASE("a lasting change of the loads is answered as soon as it is known to last, whatever came before",
+TEST_CASE("a lasting change of the loads causes a rebalance soon after it is known to last, whatever came before",
           "[balance]") {
-  // A node becomes slow: after 100 steps without a loss even a division at the price of ten steps pays within 20 steps.
+  // A node becomes slow after 100 steps with little loss.  A rebalance pays within 20 steps, even at a price of ten.
   constexpr int slow_from = 100;
   Decision decision(at_price(10));
   int rebalanced = -1;

@@ -53,7 +53,7 @@ TEST_CASE("a peak counts only in the mean, unless it was a new level", "[balance
   CHECK(predict(forecast, Predictor::recent, 1, 0) == Approx(7));  // after two of its steps
 }
 
-TEST_CASE("loads carried over a rebalance are those of a run that was divided so from the start", "[balance]") {
+TEST_CASE("loads carried over a rebalance are those of a run that was divided that way from the start", "[balance]") {
   const std::vector<double> change{2, 0.5, 0.8, 1};
   const auto load = [](int s) {
     return std::vector<double>{1.0 + 0.1 * (s % 3), 3.0 - 0.02 * s, 2.0 + 0.3 * (s % 2), 2.0};
@@ -88,7 +88,7 @@ TEST_CASE("loads carried over a rebalance are those of a run that was divided so
   CHECK_FALSE(rebalanced.knows(Predictor::peak));
 }
 
-TEST_CASE("the mean of peaks knows peaks alone, not new levels", "[balance]") {
+TEST_CASE("the mean of peaks contains peaks only, not new levels", "[balance]") {
   Forecast forecast;
   forecast.reset(1);
   const std::vector<double> low{1}, high{9};

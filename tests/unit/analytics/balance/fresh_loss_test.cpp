@@ -44,7 +44,7 @@ double at_one(const FreshLoss& fresh, int step) {
 
 }  // namespace
 
-TEST_CASE("a real division counts where it loses less than trials say", "[balance]") {
+TEST_CASE("a real division counts if it loses less than trials say", "[balance]") {
   FreshLoss fresh = cyclic(60);
   REQUIRE(fresh.period() == period);
   fresh.learn_real(Predictor::last, 61, 1, 0.9, by_trials);
@@ -61,7 +61,7 @@ TEST_CASE("good results of real divisions are forgotten when they lose more agai
   CHECK(at_one(fresh, 61) == Approx(by_trials));
 }
 
-TEST_CASE("a division before the work moves is tried once, and remembered if it holds", "[balance]") {
+TEST_CASE("a division before the work moves is tried once, and remembered if it fits the new work", "[balance]") {
   FreshLoss fresh = moving(60);
   REQUIRE(fresh.period() == period);
   for (int s = 61; s <= 64; ++s) CHECK(fresh.trial_gain(Predictor::last, s) == 0);
@@ -73,7 +73,7 @@ TEST_CASE("a division before the work moves is tried once, and remembered if it 
   CHECK(fresh.trial_gain(Predictor::last, 65) == 0);
   CHECK(fresh.may_anticipate(Predictor::last, 70));
   CHECK(at_one(fresh, 70) == Approx(0.06));
-  // The trial beside such a division does not show what another would have lost without it.
+  // A trial that begins with such a division does not show the loss without it.
   fresh.learn(66, std::vector<TrialLoss>{{Predictor::last, 1, 0.06}}, 65);
   fresh.learn_real(Predictor::last, 70, 1, 0.9, 0.06);
   CHECK(at_one(fresh, 75) == Approx(0.48));  // the mean of 0.06 and 0.9, and no longer that of the phase after it

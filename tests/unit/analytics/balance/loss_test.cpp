@@ -25,7 +25,7 @@ TEST_CASE("a curve returns the observed values, and interpolates and extrapolate
   for (std::size_t a = 2; a < loss.size(); ++a) CHECK(loss[a] >= loss[a - 1]);
 }
 
-TEST_CASE("a curve never falls, and forgets", "[balance]") {
+TEST_CASE("a curve never falls with the age, and forgets old losses", "[balance]") {
   LossCurve curve;
   for (int s = 0; s < 10; ++s) {
     curve.observe(1, 0.5);

@@ -11,7 +11,7 @@ using Catch::Approx;
 
 namespace {
 
-// Reference: projected gradient on the normal equations, run to convergence.
+// Reference: projected coordinate descent on the normal equations, run to convergence.
 std::vector<double> reference(const NormalEquations& e) {
   double trace = 0;
   for (int i = 0; i < e.n; ++i) trace += e.xx[static_cast<std::size_t>(i) * e.n + i];

@@ -42,7 +42,7 @@ TEST_CASE("the cheapest schedule is that of an exhaustive search", "[balance]") 
     Prospects prospects{{Ageing(growing(0.1, 12))}, Ageing(growing(0.1, 12)), effect, price, 0.5};
     prospects.horizon = 12;
     const ScheduleCosts costs = compare_schedules(prospects);
-    // Lengths are about geometric, so a few of an exhaustive search's are not tried.
+    // The lengths tried are roughly geometric, so they are fewer than those of the exhaustive search.
     const double best = cheapest(prospects, 0);
     CHECK(costs.now >= best - 1e-9);
     CHECK(costs.now <= 1.03 * best + 12 * effect.after(0.5));
@@ -75,7 +75,7 @@ TEST_CASE("a rebalance does not wait for a step that comes before the next look"
   CHECK(costs.now < costs.later);
 }
 
-TEST_CASE("rebalances are possible at the spacing only", "[balance]") {
+TEST_CASE("rebalances are possible only at multiples of the spacing", "[balance]") {
   const RebalanceEffect effect = perfect();
   Prospects prospects{{Ageing(growing(0.1, 60))}, Ageing(growing(0.1, 60)), effect, 0.1, 0.5};
   prospects.horizon = 60;

@@ -18,7 +18,7 @@ TEST_CASE("a shift is found one step later; a single outlying step does not coun
   CHECK(finder.observe(usual(), 0.6));        // and one made before the change still is
   for (int s = 0; s < 20; ++s) CHECK_FALSE(finder.observe(usual(), usual()));
   CHECK_FALSE(finder.observe(0.6, usual()));      // one step stands out,
-  CHECK_FALSE(finder.observe(0.6, usual()));      // so the division made of it is bad,
+  CHECK_FALSE(finder.observe(0.6, usual()));      // so the division made from it is bad,
   CHECK_FALSE(finder.observe(usual(), usual()));  // but not the one before
 }
 
