@@ -39,13 +39,13 @@ constexpr int most_failures = 6;
 // Factor on the patience with a rebalancer that seems useless.  It is then tried again, because its effect may have
 // been misjudged.
 constexpr double forgiveness = 16;
-// Standard deviations of the present loss that count against a rebalance of slow payback.
+// Standard deviations of the present loss that count against a rebalance with a slow payback.
 constexpr double caution = 1.5;
-// Standard deviations of the loss that a rebalance leaves that count against one of slow payback.
+// Standard deviations of the remaining loss that count against a rebalance with a slow payback.
 constexpr double caution_of_effect = 1;
 // Payback, in steps, from which uncertainty counts in full; proportionally less below.
 constexpr double slow_payback = 20;
-// Saving required on top of the price, in prices.
+// Saving required on top of the price, as a multiple of the price.
 constexpr double safety_margin = 0.25;
 // Probability that a loss disappears by itself after one step.  Each further step multiplies it by this factor again.
 constexpr double transient_chance = 0.4;

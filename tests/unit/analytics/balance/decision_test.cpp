@@ -86,7 +86,7 @@ TEST_CASE("rebalancing that does not help is not repeated for long", "[balance]"
   CHECK(follow(course, 400, at_price(2)).rebalanced.size() <= 8);
 }
 
-TEST_CASE("a loss that grows by itself right after a rebalance is not ascribed to it", "[balance]") {
+TEST_CASE("a loss that grows by itself right after a rebalance is not blamed on the rebalance", "[balance]") {
   Decision decision(at_price(0.02));
   PeakFinder peaks;
   int rebalances = 0;
@@ -111,7 +111,7 @@ TEST_CASE("a loss that grows by itself right after a rebalance is not ascribed t
   CHECK(rebalances == 2);
 }
 
-TEST_CASE("a rebalancer that removes a part of the loss is called until the rest does not pay", "[balance]") {
+TEST_CASE("a rebalancer that removes a part of the loss is called until removing the rest does not pay", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.02; };
   course.untouched = [](int) { return 2.0; };
