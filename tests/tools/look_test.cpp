@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <sstream>
+#include <thread>
 
 #include "command.hpp"
 #include "golden_run.hpp"
@@ -298,4 +299,19 @@ TEST_CASE("top: follows a run on the screen until q or a signal") {
          {"snaps/app-7-00000100.effort", "snaps/app-7-00000120.effort", "snaps/app-7-00000150.effort"})
       std::filesystem::remove(scratch / name);
   }
+}
+
+TEST_CASE("top: a signal while a slow terminal takes the page does no harm") {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "snaps");
+  scratch.write("snaps/app-7-00000100.effort", file_of(run_of(8, 100, {{"solve", Kind::compute, 4, 0.5}})));
+  Session top({"top", (scratch / "snaps").string(), "--interval", "0.05"});
+  CHECK(top.shows("step 100"));
+  // Each change of the size draws the page again. It is not read here, so the terminal is soon full.
+  for (int i = 0; i < 100; ++i) {
+    top.signal(SIGWINCH);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  top.type('q');
+  CHECK(top.end() == 0);
 }

@@ -48,6 +48,7 @@ Screen::Screen() : state_(std::make_unique<State>()) {
     ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
   }
   struct sigaction action {};
+  action.sa_flags = SA_RESTART;  // a signal in the middle of drawing must not fail the output; poll() ends all the same
   action.sa_handler = on_end;
   for (std::size_t i = 0; i < ends.size(); ++i) ::sigaction(ends[i], &action, &state_->old_ends[i]);
   action.sa_handler = on_size;
