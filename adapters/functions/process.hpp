@@ -12,6 +12,8 @@
 
 #include "record/calls/recording.hpp"
 
+struct dl_phdr_info;
+
 namespace effort::functions {
 
 namespace layout = record::calls::recording;
@@ -99,7 +101,7 @@ class Process {
   const Module* module_of(std::uintptr_t address);
   void note_unloaded();
   bool is_left_out(const Module& module, std::uintptr_t offset) const;
-  static int visit(struct dl_phdr_info* info, std::size_t size, void* data);
+  static int visit(dl_phdr_info* info, std::size_t size, void* data);
 
   std::atomic<State> state_{State::unknown};
   std::atomic<bool> locked_{false};

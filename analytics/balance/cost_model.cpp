@@ -10,7 +10,7 @@ namespace {
 constexpr int most_rounds = 60;          // of alternating fits; a bound against endless loops
 constexpr double settled = 1e-9;         // largest change of a relative speed at which the fit has converged
 constexpr double equal_speed = 0.02;     // relative difference below which nodes share a speed
-constexpr double deviations = 5.0;       // standard errors below which nodes share a speed
+constexpr double node_deviations = 5.0;  // standard errors below which nodes share a speed
 constexpr double rank_deviations = 6.0;  // standard errors by which a rank must differ from its node
 
 // The products c'xy and c'xx c, from which the speed of a group of observations follows for given costs c.
@@ -122,8 +122,8 @@ std::vector<int> classes_of(std::span<const NormalEquations> nodes, const GroupF
   for (std::size_t k : order) {
     const bool joins = current >= 0 && said[k].speed() - members.speed() <
                                            std::max(equal_speed * members.speed(),
-                                                    deviations * std::hypot(said[k].error(g.fit.variance),
-                                                                            members.error(g.fit.variance)));
+                                                    node_deviations * std::hypot(said[k].error(g.fit.variance),
+                                                                                 members.error(g.fit.variance)));
     if (!joins) {
       ++current;
       members = {};

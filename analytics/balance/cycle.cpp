@@ -7,18 +7,18 @@ namespace effort::balance {
 namespace {
 
 // Factor per step by which earlier differences fade: a memory of 40 steps.
-constexpr double memory = 0.975;
+constexpr double difference_memory = 0.975;
 // A lag becomes a period when its ratio falls below `found`, and stops being one above `lost` (see ratios()).
 constexpr double found = 0.5, lost = 0.7;
 // A period is looked for once this many periods and this many steps have passed.
-constexpr int least_periods = 3, least_steps = 12;
+constexpr int least_periods = 3, least_history = 12;
 
 }  // namespace
 
 void Cycle::Signal::observe(double value) {
   for (std::size_t lag = 1; lag <= past.size(); ++lag) {
-    difference[lag] = memory * difference[lag] + std::fabs(value - past[lag - 1]);
-    weight[lag] = memory * weight[lag] + 1;
+    difference[lag] = difference_memory * difference[lag] + std::fabs(value - past[lag - 1]);
+    weight[lag] = difference_memory * weight[lag] + 1;
   }
   past.push_front(value);
   if (past.size() > longest) past.pop_back();
@@ -48,7 +48,7 @@ void Cycle::observe(double mean, double loss) {
   };
   if (period_ > 0 && ratio(period_) < lost) return;
   period_ = 0;
-  for (int lag = 2; lag <= longest && std::max(least_steps, least_periods * lag) <= steps_; ++lag)
+  for (int lag = 2; lag <= longest && std::max(least_history, least_periods * lag) <= steps_; ++lag)
     if (ratio(lag) < found) {
       period_ = lag;
       return;

@@ -6,9 +6,9 @@ namespace effort::balance {
 namespace {
 
 constexpr double usual_gain = 0.1;
-constexpr double memory = 0.95;     // factor per step by which earlier squared changes fade: a memory of 20 steps
-constexpr double least_rise = 0.5;  // rise of a peak, as a share of the largest load before it
-constexpr double deviations = 6;    // rise of a peak beyond that, in root mean square changes of the loss
+constexpr double change_memory = 0.95;  // factor per step by which earlier squared changes fade: a memory of 20 steps
+constexpr double least_rise = 0.5;      // rise of a peak, as a share of the largest load before it
+constexpr double rise_deviations = 6;   // rise of a peak beyond that, in root mean square changes of the loss
 
 }  // namespace
 
@@ -18,7 +18,7 @@ StepKind PeakFinder::observe(double largest, double mean) {
   const double loss = usual_ > 0 ? largest / usual_ - 1 : 0.0;
   const double change = loss - last_;
   const bool high =
-      steps_ > 2 && weight_ > 0 && change > least_rise * (1 + last_) + deviations * std::sqrt(square_ / weight_);
+      steps_ > 2 && weight_ > 0 && change > least_rise * (1 + last_) + rise_deviations * std::sqrt(square_ / weight_);
   if (high && !peak_) {
     peak_ = true;
     return StepKind::peak;
@@ -28,8 +28,8 @@ StepKind PeakFinder::observe(double largest, double mean) {
   last_ = usual_ > 0 ? largest / usual_ - 1 : 0.0;
   if (high) return StepKind::new_level;
   if (!first) {
-    square_ = memory * square_ + change * change;
-    weight_ = memory * weight_ + 1;
+    square_ = change_memory * square_ + change * change;
+    weight_ = change_memory * weight_ + 1;
   }
   return StepKind::ordinary;
 }

@@ -6,22 +6,22 @@
 namespace effort::balance {
 namespace {
 
-constexpr double gain = 0.05;   // share of a new step: a memory of 20 steps
-constexpr int least_steps = 5;  // before shifts are looked for
-// A loss stands out if it exceeds the mean by `deviations` mean absolute deviations plus `least_loss`.
-constexpr double deviations = 5;
+constexpr double loss_gain = 0.05;  // share of a new step: a memory of 20 steps
+constexpr int least_losses = 5;     // before shifts are looked for
+// A loss stands out if it exceeds the mean by `shift_deviations` mean absolute deviations plus `least_loss`.
+constexpr double shift_deviations = 5;
 constexpr double least_loss = 0.05;
-constexpr std::size_t kept = 8;  // earlier regimes
+constexpr std::size_t regimes_kept = 8;  // earlier regimes
 
 }  // namespace
 
 bool ShiftFinder::exceeds(double loss) const {
-  return steps_ >= least_steps && loss > mean_ + least_loss + deviations * deviation_;
+  return steps_ >= least_losses && loss > mean_ + least_loss + shift_deviations * deviation_;
 }
 
 void ShiftFinder::learn(double loss) {
   ++steps_;
-  const double share = steps_ * gain < 1 ? 1.0 / steps_ : gain;
+  const double share = steps_ * loss_gain < 1 ? 1.0 / steps_ : loss_gain;
   if (steps_ > 1) deviation_ += share * (std::fabs(loss - mean_) - deviation_);
   mean_ += share * (loss - mean_);
 }
@@ -37,7 +37,7 @@ bool ShiftFinder::observe(double last, double before) {
 
 void Regimes::shift(int ago) {
   lengths_.push_back(age_ - ago);
-  if (lengths_.size() > kept) lengths_.pop_front();
+  if (lengths_.size() > regimes_kept) lengths_.pop_front();
   age_ = ago;
 }
 

@@ -6,7 +6,7 @@
 namespace effort::balance {
 namespace {
 
-constexpr double deviations = 6.0;           // of the window's steps, above the median
+constexpr double spike_deviations = 6.0;     // of the window's steps, above the median
 constexpr double mad_to_deviation = 1.4826;  // from median absolute to standard deviation, normal distribution
 constexpr double least_excess = 0.25;        // above the median, as a share of it
 constexpr std::size_t spikes_kept = 8;
@@ -39,7 +39,7 @@ std::vector<char> SpikeFinder::observe(std::int64_t first_step, std::span<const 
   const double scatter = median_of(window) * mad_to_deviation;
   std::size_t n = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    out[i] = values[i] > level + std::max(deviations * scatter, least_excess * level) ? 1 : 0;
+    out[i] = values[i] > level + std::max(spike_deviations * scatter, least_excess * level) ? 1 : 0;
     n += static_cast<std::size_t>(out[i]);
   }
   if (3 * n > values.size()) std::fill(out.begin(), out.end(), 0);

@@ -141,11 +141,11 @@ wavelet::MatrixView low_band(const wavelet::MatrixView& matrix, const PacketSpli
   return Kokkos::subview(matrix, Range(split.row0, split.row0 + rows), Range(split.col0, split.col0 + cols));
 }
 
+}  // namespace
+
 void copy_rows(const wavelet::MatrixView& from, const wavelet::MatrixView& to) {
   for (std::size_t i = 0; i < from.extent(0); ++i) std::memcpy(&to(i, 0), &from(i, 0), from.extent(1) * sizeof(double));
 }
-
-}  // namespace
 
 void apply_split(const wavelet::MatrixView& matrix, const PacketSplit& split, int from, int to) {
   if (split.rows == 0 || split.cols == 0) return;

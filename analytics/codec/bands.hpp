@@ -51,6 +51,9 @@ std::vector<PacketSplit> possible_splits(std::size_t rows, std::size_t cols, wav
 /// The bands for a choice of splits (from possible_splits(), with `extra` set).
 Layout make_layout(std::size_t rows, std::size_t cols, wavelet::Levels levels, std::vector<PacketSplit> splits);
 
+/// Copies between matrices of equal extents whose rows are contiguous.
+void copy_rows(const wavelet::MatrixView& from, const wavelet::MatrixView& to);
+
 /// Applies or undoes the extra halvings of one split in a row-major matrix.
 void apply_split(const wavelet::MatrixView& matrix, const PacketSplit& split, int from, int to);
 void undo_split(const wavelet::MatrixView& matrix, const PacketSplit& split);

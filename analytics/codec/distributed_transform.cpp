@@ -17,10 +17,6 @@ namespace {
 /// Low bands up to this size may always be gathered on all nodes.
 constexpr std::size_t always_shared = 4096;
 
-void copy_rows(const MatrixView& from, const MatrixView& to) {
-  for (std::size_t i = 0; i < from.extent(0); ++i) std::copy_n(&from(i, 0), from.extent(1), &to(i, 0));
-}
-
 double largest_of(const MatrixView& part) {
   double largest = 0;
   for (std::size_t i = 0; i < part.extent(0); ++i) largest = std::max(largest, largest_in(&part(i, 0), part.extent(1)));

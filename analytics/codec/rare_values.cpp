@@ -9,11 +9,11 @@ namespace effort::codec {
 namespace {
 
 constexpr std::size_t lanes = 8;  // independent sums, so that every vector width gives the same bits
-using Lanes = std::array<double, lanes>;
+using LaneSums = std::array<double, lanes>;
 
 /// Number and positions in their intervals of the values of one step (or of more).
 struct Places {
-  Lanes count{}, sum{}, squares{};
+  LaneSums count{}, sum{}, squares{};
   /// The squared error, in steps, around the mean position.
   double error() const {
     double n = 0, s = 0, q = 0;
@@ -29,7 +29,7 @@ struct Places {
 double sum_errors(const double* values, std::size_t n, double step) {
   return simd::widest([=] {
     const double scale = 1 / step;
-    Lanes zeros{};
+    LaneSums zeros{};
     Places ones, others;
     for (std::size_t j = 0; j < n; j += lanes)
       for (std::size_t l = 0; l < lanes; ++l) {

@@ -5,17 +5,12 @@
 #include <map>
 #include <utility>
 
+#include "analytics/communication/outliers.hpp"
 #include "analytics/communication/pairs.hpp"
 
 namespace effort::communication {
 
 namespace {
-
-double median(std::vector<double> values) {
-  const std::size_t n = values.size();
-  std::sort(values.begin(), values.end());
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 struct WeightedSlope {
   double slope, weight;
@@ -41,19 +36,9 @@ std::vector<double> residuals(const TransferFit& fit, std::span<const std::uint6
   return out;
 }
 
-/// Modified Z-scores; if half of the values are equal, by the mean absolute deviation.
+/// Modified Z-scores; of fewer than 5 values, zeros.
 std::vector<double> modified_z(const std::vector<double>& values) {
-  std::vector<double> out(values.size(), 0);
-  if (values.size() < 5) return out;
-  const double middle = median(values);
-  std::vector<double> away;
-  double mean = 0;
-  for (const double v : values) away.push_back(std::abs(v - middle)), mean += away.back();
-  mean /= static_cast<double>(values.size());
-  const double mad = median(away);
-  const double scale = mad > 0 ? mad / 0.6745 : 1.253314 * mean;
-  for (std::size_t i = 0; i < values.size() && scale > 0; ++i) out[i] = (values[i] - middle) / scale;
-  return out;
+  return values.size() < 5 ? std::vector<double>(values.size(), 0) : modified_z_scores(values);
 }
 
 }  // namespace

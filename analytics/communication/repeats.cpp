@@ -55,9 +55,9 @@ Distinct distinct_groups(const Groups& groups) {
 
 /// Finds the maximal repeats that begin at each symbol of the distinct groups.  The automaton reads the groups
 /// backwards, so that the suffix links of a place lead to ever shorter repeats that begin there.
-class Finder {
+class RepeatFinder {
  public:
-  Finder(const Groups& groups, const Distinct& distinct) {
+  RepeatFinder(const Groups& groups, const Distinct& distinct) {
     std::size_t total = 0;
     for (const std::size_t g : distinct.groups) {
       first_.push_back(total);
@@ -125,7 +125,8 @@ class Finder {
   std::vector<State> repeat_;       ///< of each state: that of the longest maximal repeat
 };
 
-void cut(const Groups& groups, std::size_t g, const Finder& finder, std::size_t distinct, std::vector<Piece>& pieces) {
+void cut(const Groups& groups, std::size_t g, const RepeatFinder& finder, std::size_t distinct,
+         std::vector<Piece>& pieces) {
   const std::size_t end = groups.first[g + 1];
   bool open = false;  // whether the last piece takes symbols that begin no repeat
   for (std::size_t at = groups.first[g]; at < end;) {
@@ -147,7 +148,7 @@ void cut(const Groups& groups, std::size_t g, const Finder& finder, std::size_t 
 Pieces cut_into_repeats(const Groups& groups) {
   Pieces out;
   const Distinct distinct = distinct_groups(groups);
-  const Finder finder(groups, distinct);
+  const RepeatFinder finder(groups, distinct);
   for (std::size_t g = 0; g < groups.count(); ++g) cut(groups, g, finder, distinct.of_group[g], out.pieces);
   out.distinct = finder.symbols();
   out.work = finder.work();

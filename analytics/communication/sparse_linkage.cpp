@@ -18,9 +18,9 @@ struct Join {
   double distance;
 };
 
-class Groups {
+class MergedGroups {
  public:
-  explicit Groups(std::size_t n) : parent_(n), label_(n), size_(n, 1) {
+  explicit MergedGroups(std::size_t n) : parent_(n), label_(n), size_(n, 1) {
     std::iota(parent_.begin(), parent_.end(), 0U);
     std::iota(label_.begin(), label_.end(), 0U);
   }
@@ -47,7 +47,7 @@ class Groups {
 /// Turns joins into merges, ordered by distance.  Groups that remain apart are joined at the distance `absent`.
 std::vector<Merge> merges_of(std::size_t n, std::vector<Join> joins, double absent) {
   std::stable_sort(joins.begin(), joins.end(), [](const Join& a, const Join& b) { return a.distance < b.distance; });
-  Groups groups(n);
+  MergedGroups groups(n);
   std::vector<Merge> out;
   const auto label = [&] { return static_cast<std::uint32_t>(n + out.size()); };
   for (const Join& join : joins)
@@ -58,7 +58,7 @@ std::vector<Merge> merges_of(std::size_t n, std::vector<Join> joins, double abse
 }
 
 /// The given distances between two groups.
-struct Link {
+struct Linked {
   double sum = 0, pairs = 0;
 };
 
@@ -80,7 +80,7 @@ class Chain {
   }
 
  private:
-  double distance(const Link& link, std::uint32_t a, std::uint32_t b) const {
+  double distance(const Linked& link, std::uint32_t a, std::uint32_t b) const {
     const double pairs = static_cast<double>(size_[a]) * static_cast<double>(size_[b]);
     return (link.sum + (pairs - link.pairs) * absent_) / pairs;
   }
@@ -116,7 +116,7 @@ class Chain {
     links_[b].erase(a);
     for (const auto& [other, link] : links_[b]) {
       links_[other].erase(b);
-      Link& here = links_[a][other];
+      Linked& here = links_[a][other];
       here = {here.sum + link.sum, here.pairs + link.pairs};
       links_[other][a] = here;
     }
@@ -127,7 +127,7 @@ class Chain {
   }
 
   double absent_;
-  std::vector<std::unordered_map<std::uint32_t, Link>> links_;  ///< of groups, by the other one
+  std::vector<std::unordered_map<std::uint32_t, Linked>> links_;  ///< of groups, by the other one
   std::vector<std::uint32_t> size_;
   std::vector<bool> alive_;
   std::vector<std::uint32_t> chain_;

@@ -7,11 +7,6 @@
 #include <string>
 
 namespace effort::replay {
-namespace {
-
-constexpr double smallest_share = 0.05;  // of the mean load, assumed at least: no load is multiplied by more than 20
-
-}  // namespace
 
 Rebalancer parse_rebalancer(std::string_view text) {
   using Kind = Rebalancer::Kind;

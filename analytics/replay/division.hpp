@@ -24,6 +24,9 @@ struct Rebalancer {
 /// @throws std::invalid_argument that names the allowed forms
 Rebalancer parse_rebalancer(std::string_view text);
 
+/// The least load by which work is divided, as a share of the mean: no load is multiplied by more than 20.
+constexpr double smallest_share = 0.05;
+
 /// A recorded run, summed over its regions.
 class Recording {
  public:

@@ -7,8 +7,7 @@
 namespace effort::replay {
 namespace {
 
-constexpr double smallest_share = 0.05;  // as in Division
-constexpr double most_work = 4e9;        // multiplications that the dynamic programming may take
+constexpr double most_work = 4e9;  // multiplications that the dynamic programming may take
 
 // Rebalances before the given steps, by the loads of the last `width` steps since the previous rebalance.
 double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vector<std::int64_t>& steps, int width,

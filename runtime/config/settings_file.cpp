@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& problem) {
+[[noreturn]] void refuse_file(const std::string& path, const std::string& problem) {
   throw Error(Status::config, "configuration file '" + record::visible(path) + "'" + problem +
                                   "; correct the file or unset EFFORT_CONFIG");
 }
@@ -55,19 +55,19 @@ class Descriptor {
 std::string content_of(const std::string& path) {
   // Opening a pipe without O_NONBLOCK would wait for its other end.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-  if (file.number() < 0) refuse(path, std::string(" cannot be opened (") + std::strerror(errno) + ")");
+  if (file.number() < 0) refuse_file(path, std::string(" cannot be opened (") + std::strerror(errno) + ")");
   struct stat status {};
-  if (fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) refuse(path, " is not a regular file");
+  if (fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) refuse_file(path, " is not a regular file");
   std::string content(most_bytes + 1, '\0');
   std::size_t length = 0;
   while (length < content.size()) {
     const ssize_t count = read(file.number(), content.data() + length, content.size() - length);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) refuse(path, std::string(" cannot be read (") + std::strerror(errno) + ")");
+    if (count < 0) refuse_file(path, std::string(" cannot be read (") + std::strerror(errno) + ")");
     if (count == 0) break;
     length += static_cast<std::size_t>(count);
   }
-  if (length > most_bytes) refuse(path, " is larger than 1 MiB");
+  if (length > most_bytes) refuse_file(path, " is larger than 1 MiB");
   content.resize(length);
   return content;
 }
@@ -107,7 +107,7 @@ void check_nesting(std::string_view content, const std::string& path) {
     if (std::string_view("[]{},=\n").find(c) != std::string_view::npos) dots = 0;
     if (depth > most || dots > most) {
       const auto line = 1 + std::count(content.begin(), content.end() - static_cast<std::ptrdiff_t>(text.size()), '\n');
-      refuse(path, ", line " + std::to_string(line) + ": a value or a key is nested deeper than any setting");
+      refuse_file(path, ", line " + std::to_string(line) + ": a value or a key is nested deeper than any setting");
     }
     text.remove_prefix(1);
   }
@@ -133,8 +133,8 @@ void append_table(const std::string& key, const toml::table& table, const std::s
   const auto line = static_cast<int>(table.source().begin.line);
   // An empty table would not reach the code that checks tables.
   if (table.empty())
-    refuse(path, ", line " + std::to_string(line) + ": the table " + record::visible(key) +
-                     " is empty, so it sets nothing: give it keys or remove it");
+    refuse_file(path, ", line " + std::to_string(line) + ": the table " + record::visible(key) +
+                          " is empty, so it sets nothing: give it keys or remove it");
   std::vector<FileSetting> fields;
   for (const auto& [field, node] : table)
     fields.push_back({key, std::string(field.str()) + "=" + text_of(node), static_cast<int>(field.source().begin.line),
@@ -175,8 +175,8 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
   try {
     table = toml::parse(content, path);
   } catch (const toml::parse_error& e) {
-    refuse(path, ", line " + std::to_string(e.source().begin.line) + ", column " +
-                     std::to_string(e.source().begin.column) + ": " + record::visible(e.description()));
+    refuse_file(path, ", line " + std::to_string(e.source().begin.line) + ", column " +
+                          std::to_string(e.source().begin.column) + ": " + record::visible(e.description()));
   }
   std::vector<FileSetting> settings, tables;
   for (const auto& [name, node] : table) {
@@ -191,8 +191,8 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
   std::map<std::string_view, int> line_of;
   for (const FileSetting& later : settings)
     if (const auto [first, fresh] = line_of.try_emplace(later.key, later.line); !fresh)
-      refuse(path, ", line " + std::to_string(later.line) + ": setting " + record::visible(later.key) +
-                       " was given in line " + std::to_string(first->second) + " already");
+      refuse_file(path, ", line " + std::to_string(later.line) + ": setting " + record::visible(later.key) +
+                            " was given in line " + std::to_string(first->second) + " already");
   std::erase_if(settings, [](const FileSetting& s) { return s.place != FileSetting::Place::top; });
   settings.insert(settings.end(), tables.begin(), tables.end());
   return settings;

@@ -10,7 +10,7 @@
 namespace effort::engine {
 namespace {
 
-std::string bind(const cpu_set_t& cpus, const std::string& done) {
+std::string bind_this_thread(const cpu_set_t& cpus, const std::string& done) {
   const int error = pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
   return error == 0 ? done : "the background thread could not be bound (" + std::string(std::strerror(error)) + ")";
 }
@@ -49,11 +49,11 @@ std::string place_this_thread(const std::string& pin, Placement* placement, std:
   if (pin != "auto") {
     const std::optional<cpu_set_t> units = units_of(pin);
     if (!units) return "PIN='" + pin + "' does not name processing units: the background thread is not bound";
-    return bind(*units, "PIN=" + pin + ": the background thread is bound to these units");
+    return bind_this_thread(*units, "PIN=" + pin + ": the background thread is bound to these units");
   }
   if (!placement) return "built without hwloc: the background thread is not bound";
   const Placement::Choice choice = placement->choose(ranks);
-  return choice.bind ? bind(choice.cpus, choice.why) : choice.why;
+  return choice.bind ? bind_this_thread(choice.cpus, choice.why) : choice.why;
 }
 
 }  // namespace effort::engine

@@ -6,7 +6,6 @@
 namespace effort::engine {
 
 using measure::Definition;
-using measure::Kind;
 
 namespace {
 
@@ -52,7 +51,7 @@ window::Input WindowInput::window(const WindowBlock& block, std::int64_t since, 
   region_load_.assign(regions.size() * per_row, 0.0);
   for (const auto& [key, values] : block.series) {
     const RunSeries run_key = names_.global(key);
-    if (names_.run().at(Definition::region, run_key.region).kind == Kind::compute &&
+    if (names_.run().at(Definition::region, run_key.region).kind == measure::Kind::compute &&
         position(run_key.metric) == load_metric)
       add_columns(region_load_.data() + position(run_key.region) * per_row, values, n_local, block.steps, first, steps);
   }

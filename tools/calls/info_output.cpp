@@ -9,7 +9,7 @@ namespace effort::tools {
 namespace {
 
 using Align = Table::Align;
-constexpr std::size_t most_rows = 12;
+constexpr std::size_t call_rows = 12;
 
 /// The contexts with the most calls, as nodes of the tree.
 std::vector<std::size_t> hot_contexts(const CallCounts& counts, std::size_t most) {
@@ -73,7 +73,7 @@ nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNam
 
 std::string calls_info_text(const CallInput& input, const FunctionNames& names, const CallCounts& counts, bool all) {
   const std::uint64_t calls = counts.all_calls();
-  const std::size_t rows = all ? ~std::size_t{0} : most_rows;
+  const std::size_t rows = all ? ~std::size_t{0} : call_rows;
   std::string out = std::to_string(calls) + " calls in " + std::to_string(counts.streams.size()) +
                     (counts.streams.size() == 1 ? " stream" : " streams") + ", up to " +
                     std::to_string(counts.depth()) + " deep\n\n";

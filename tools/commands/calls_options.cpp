@@ -8,7 +8,7 @@ namespace effort::tools {
 
 namespace {
 
-void add_encode(CLI::App& app) {
+void add_calls_encode(CLI::App& app) {
   auto a = std::make_shared<CallsEncodeArguments>();
   CLI::App* command =
       app.add_subcommand("encode", "Compresses streams of function calls; parts in common are stored once");
@@ -26,7 +26,7 @@ void add_encode(CLI::App& app) {
   command->callback([a] { run_calls_encode(*a); });
 }
 
-void add_decode(CLI::App& app) {
+void add_calls_decode(CLI::App& app) {
   auto a = std::make_shared<CallsDecodeArguments>();
   CLI::App* command = app.add_subcommand("decode", "Expands coded calls into raw streams, one after the other");
   command->add_option("IN", a->in, "file of coded calls (.calls)")->required();
@@ -38,47 +38,47 @@ void add_decode(CLI::App& app) {
   command->callback([a] { run_calls_decode(*a); });
 }
 
-const char* const input_help =
+const char* const calls_input_help =
     "recordings of libeffort_functions (.rec, or their directory), files of `effort calls encode`, or raw streams";
 
 template <typename Arguments>
-void add_common(CLI::App& command, Arguments& a) {
+void add_recordings(CLI::App& command, Arguments& a) {
   command.add_option("--width", a.width, "bytes per id of raw streams")->check(CLI::IsMember({2, 4}));
   command.add_option("--module-path", a.module_paths,
                      "directory or file of a program or library whose functions were called (repeatable)");
   command.add_flag("--json", a.json, "print one JSON object");
 }
 
-void add_info(CLI::App& app) {
+void add_calls_info(CLI::App& app) {
   auto a = std::make_shared<CallsInfoArguments>();
   CLI::App* command = app.add_subcommand(
       "info", "Counts calls by function and by stack, and shows the calls that were open at the end of each stream");
-  command->add_option("IN", a->inputs, input_help)->required();
-  add_common(*command, *a);
+  command->add_option("IN", a->inputs, calls_input_help)->required();
+  add_recordings(*command, *a);
   command->add_option("--rank", a->rank, "only the streams of this rank");
   command->add_option("--folded", a->folded, "file to write: a line of each stack, for flame graph tools");
   command->add_flag("--all", a->all, "everything instead of one screen");
   command->callback([a] { run_calls_info(*a); });
 }
 
-void add_graph(CLI::App& app) {
+void add_calls_graph(CLI::App& app) {
   auto a = std::make_shared<CallsInfoArguments>();
   CLI::App* command =
       app.add_subcommand("graph", "Writes the call graph, with loops, for Graphviz (DOT) or as JSON (--json)");
-  command->add_option("IN", a->inputs, input_help)->required();
-  add_common(*command, *a);
+  command->add_option("IN", a->inputs, calls_input_help)->required();
+  add_recordings(*command, *a);
   command->add_option("--rank", a->rank, "only the streams of this rank");
   command->add_option("-o", a->out, "file to write (by default standard output)");
   command->callback([a] { run_calls_graph(*a); });
 }
 
-void add_diff(CLI::App& app) {
+void add_calls_diff(CLI::App& app) {
   auto a = std::make_shared<CallsDiffArguments>();
   CLI::App* command = app.add_subcommand(
       "diff", "Finds the first call in which two ranks or runs differ, and loops with other numbers of iterations");
-  command->add_option("A", a->a, input_help)->required();
+  command->add_option("A", a->a, calls_input_help)->required();
   command->add_option("B", a->b, "the same")->required();
-  add_common(*command, *a);
+  add_recordings(*command, *a);
   command->add_option("--ranks", a->ranks, "one rank of A and one of B (by default all ranks that both have)")
       ->delimiter(',')
       ->expected(2);
@@ -86,7 +86,7 @@ void add_diff(CLI::App& app) {
   command->callback([a] { run_calls_diff(*a); });
 }
 
-void add_names(CLI::App& app) {
+void add_calls_names(CLI::App& app) {
   auto a = std::make_shared<CallsNamesArguments>();
   CLI::App* command =
       app.add_subcommand("names", "Lists the functions of source files, as EFFORT_FUNCTIONS_FILTER takes them");
@@ -106,12 +106,12 @@ void add_names(CLI::App& app) {
 void add_calls(CLI::App& app) {
   CLI::App* command = app.add_subcommand("calls", "Codes and shows the function calls of programs");
   command->require_subcommand(1);
-  add_encode(*command);
-  add_decode(*command);
-  add_info(*command);
-  add_graph(*command);
-  add_diff(*command);
-  add_names(*command);
+  add_calls_encode(*command);
+  add_calls_decode(*command);
+  add_calls_info(*command);
+  add_calls_graph(*command);
+  add_calls_diff(*command);
+  add_calls_names(*command);
 }
 
 }  // namespace effort::tools

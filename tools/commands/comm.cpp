@@ -1,9 +1,6 @@
 // effort comm waits|pairs|matrix TRACE|SNAP
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,7 +20,6 @@
 #include "tools/report/report_trace.hpp"
 #include "tools/symbols/symbols.hpp"
 #include "tools/trace/analysis/messages.hpp"
-#include "tools/view/info_text.hpp"
 
 namespace effort::tools {
 
@@ -47,11 +43,6 @@ SnapshotTraffic read_traffic(const CommArguments& a, const std::string& analysis
   Symbols symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()});
   for (std::string& region : traffic.regions) region = symbols.readable(region);
   return traffic;
-}
-
-void print(const std::string& text) {
-  const std::string shown = fitted(text, terminal_of(STDOUT_FILENO));
-  std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 /// "A-B" or "A"; nothing if empty.
@@ -92,11 +83,11 @@ void run_comm_waits(const CommWaitsArguments& a) {
     if (waits.most && !a.raw_names)
       waits.most_region =
           Symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()}).short_name(waits.most->region);
-    a.json ? print_json(snapshot_waits_json(waits)) : print(snapshot_waits_text(waits, a.all));
+    a.json ? print_json(snapshot_waits_json(waits)) : print_fitted(snapshot_waits_text(waits, a.all));
     return;
   }
   const WaitFindings findings(read_communication(a), steps);
-  a.json ? print_json(waits_json(findings)) : print(waits_text(findings, a.all));
+  a.json ? print_json(waits_json(findings)) : print_fitted(waits_text(findings, a.all));
 }
 
 void run_comm_pairs(const CommPairsArguments& a) {
@@ -104,24 +95,24 @@ void run_comm_pairs(const CommPairsArguments& a) {
   if (!names_trace(a.input)) {
     if (!a.pair.empty()) throw UsageError("--pair needs single messages, which a snapshot does not hold: give a trace");
     const PairFindings findings(read_traffic(a, "effort comm pairs"), linkage);
-    a.json ? print_json(pairs_json(findings)) : print(pairs_text(findings, a.all));
+    a.json ? print_json(pairs_json(findings)) : print_fitted(pairs_text(findings, a.all));
     return;
   }
   const CommunicationTrace trace = read_communication(a);
   if (a.pair.empty()) {
     const PairFindings findings(trace.record, linkage);
-    a.json ? print_json(pairs_json(findings)) : print(pairs_text(findings, a.all));
+    a.json ? print_json(pairs_json(findings)) : print_fitted(pairs_text(findings, a.all));
     return;
   }
   for (const std::int32_t rank : a.pair) check_rank(rank, trace.record);
   const PairView view = view_pair(trace, a.pair[0], a.pair[1]);
-  a.json ? print_json(pair_json(view)) : print(pair_text(view, a.all));
+  a.json ? print_json(pair_json(view)) : print_fitted(pair_text(view, a.all));
 }
 
 void run_comm_matrix(const CommArguments& a) {
   const std::vector<NamedFlow> flows =
       names_trace(a.input) ? flows_of(read_communication(a).record) : flows_of(read_traffic(a, "effort comm matrix"));
-  a.json ? print_json(matrix_json(flows)) : print(matrix_text(flows, a.all));
+  a.json ? print_json(matrix_json(flows)) : print_fitted(matrix_text(flows, a.all));
 }
 
 }  // namespace effort::tools

@@ -8,7 +8,7 @@ namespace effort::tools {
 
 namespace {
 
-const char* const input_help =
+const char* const comm_input_help =
     "directory NAME-JOB.trace, one of its node-*.trc files, an OTF2 archive (.otf2) of any tool, or a snapshot";
 
 /// The options that all analyses have.
@@ -25,7 +25,7 @@ void add_waits(CLI::App& app) {
   auto a = std::make_shared<CommWaitsArguments>();
   CLI::App* command = app.add_subcommand(
       "waits", "Shows which ranks waited for which, where and why: wait states, their causes, and the critical path");
-  add_common(*command, *a, "TRACE", input_help);
+  add_common(*command, *a, "TRACE", comm_input_help);
   command->add_option("--steps", a->steps, "only the windows of a trace that contain any of the steps A-B, or step A");
   command->callback([a] { run_comm_waits(*a); });
 }
@@ -34,7 +34,7 @@ void add_pairs(CLI::App& app) {
   auto a = std::make_shared<CommPairsArguments>();
   CLI::App* command = app.add_subcommand(
       "pairs", "Shows which ranks communicate most, and clusters them by the time that they spend on each other");
-  add_common(*command, *a, "TRACE", input_help);
+  add_common(*command, *a, "TRACE", comm_input_help);
   command->add_option("--linkage", a->linkage, "linkage of the dendrogram")
       ->capture_default_str()
       ->check(CLI::IsMember({"single", "average"}));
@@ -51,7 +51,7 @@ void add_matrix(CLI::App& app) {
   auto a = std::make_shared<CommArguments>();
   CLI::App* command =
       app.add_subcommand("matrix", "Lists messages, bytes and seconds by sender, receiver and call path");
-  add_common(*command, *a, "TRACE", input_help);
+  add_common(*command, *a, "TRACE", comm_input_help);
   command->callback([a] { run_comm_matrix(*a); });
 }
 

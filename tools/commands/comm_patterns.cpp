@@ -1,8 +1,4 @@
 // effort comm patterns|phases TRACE; effort comm diff A B
-#include <unistd.h>
-
-#include <cstdio>
-
 #include "tools/commands/commands.hpp"
 #include "tools/commands/named_trace.hpp"
 #include "tools/communication/diff_output.hpp"
@@ -11,7 +7,6 @@
 #include "tools/output/output.hpp"
 #include "tools/output/terminal.hpp"
 #include "tools/trace/analysis/messages.hpp"
-#include "tools/view/info_text.hpp"
 
 namespace effort::tools {
 
@@ -33,24 +28,19 @@ PatternOptions options_of(const CommPatternsArguments& a) {
   return options;
 }
 
-void print(const std::string& text) {
-  const std::string shown = fitted(text, terminal_of(STDOUT_FILENO));
-  std::fwrite(shown.data(), 1, shown.size(), stdout);
-}
-
 }  // namespace
 
 void run_comm_patterns(const CommPatternsArguments& a) {
   const CommunicationTrace trace = read_communication(a, a.input);
   const PatternFindings findings(trace.record, options_of(a));
-  a.json ? print_json(patterns_json(findings, trace.notes)) : print(patterns_text(findings, trace.notes, a.all));
+  a.json ? print_json(patterns_json(findings, trace.notes)) : print_fitted(patterns_text(findings, trace.notes, a.all));
 }
 
 void run_comm_phases(const CommPatternsArguments& a) {
   const CommunicationTrace trace = read_communication(a, a.input);
   const PatternFindings findings(trace.record, options_of(a));
   a.json ? print_json(phases_json(findings, trace.notes))
-         : print(phases_text(findings, trace.notes, a.all, a.depth.has_value()));
+         : print_fitted(phases_text(findings, trace.notes, a.all, a.depth.has_value()));
 }
 
 void run_comm_diff(const CommDiffArguments& a) {
@@ -59,7 +49,7 @@ void run_comm_diff(const CommDiffArguments& a) {
   const CommunicationSide side_a(read_communication(a, a.input), options);
   const CommunicationSide side_b(read_communication(a, a.other), options);
   const CommunicationDiff diff(side_a, side_b);
-  a.json ? print_json(diff_json(diff)) : print(diff_text(diff, a.all));
+  a.json ? print_json(diff_json(diff)) : print_fitted(diff_text(diff, a.all));
 }
 
 }  // namespace effort::tools

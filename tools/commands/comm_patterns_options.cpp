@@ -8,9 +8,6 @@ namespace effort::tools {
 
 namespace {
 
-const char* const trace_help =
-    "directory NAME-JOB.trace, one of its node-*.trc files, or an OTF2 archive (.otf2) of any tool";
-
 /// Options after the traces.
 void add_common(CLI::App& command, CommPatternsArguments& a) {
   command

@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace effort::tools {
+
+const char* const trace_help =
+    "directory NAME-JOB.trace, one of its node-*.trc files, or an OTF2 archive (.otf2) of any tool";
+
 namespace {
 
 void add_info(CLI::App& app) {
@@ -300,9 +304,6 @@ void add_place(CLI::App& app) {
       "equal parts of a node at each level: 2x4x8 is 2 NUMA domains with 4 caches of 8 cores each; or hwloc's XML");
   command->callback([a] { run_place(*a); });
 }
-
-const char* const trace_help =
-    "directory NAME-JOB.trace, one of its node-*.trc files, or an OTF2 archive (.otf2) of any tool";
 
 void add_trace_info(CLI::App& app) {
   auto a = std::make_shared<TraceInfoArguments>();

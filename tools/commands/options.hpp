@@ -8,6 +8,9 @@ namespace effort::tools {
 /// Adds all subcommands to the parser, which runs the one that it finds when it has read the arguments.
 void add_commands(CLI::App& app);
 
+/// What a TRACE argument may be.
+extern const char* const trace_help;
+
 /// `effort comm`, with its subcommands.
 void add_comm(CLI::App& app);
 void add_comm_patterns(CLI::App& comm);

@@ -9,12 +9,12 @@
 #include "tools/commands/commands.hpp"
 #include "tools/commands/named_trace.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/terminal.hpp"
 #include "tools/trace/analysis/calls.hpp"
 #include "tools/trace/analysis/messages.hpp"
 #include "tools/trace/export/export.hpp"
 #include "tools/trace/info/info.hpp"
 #include "tools/trace/input/read.hpp"
-#include "tools/view/info_text.hpp"
 
 namespace effort::tools {
 

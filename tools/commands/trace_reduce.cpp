@@ -1,7 +1,4 @@
 // effort trace reduce TRACE --method NAME[:T] | --all | --thresholds
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -15,7 +12,6 @@
 #include "tools/output/terminal.hpp"
 #include "tools/reduction/reduction_output.hpp"
 #include "tools/trace/analysis/messages.hpp"
-#include "tools/view/info_text.hpp"
 
 namespace effort::tools {
 
@@ -64,8 +60,7 @@ void run_trace_reduce(const TraceReduceArguments& a) {
     a.all || a.thresholds ? print_json({{"methods", std::move(list)}}) : print_json(list[0]);
     return;
   }
-  const std::string text = fitted(reduced_text(choice, reducer, all), terminal_of(STDOUT_FILENO));
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print_fitted(reduced_text(choice, reducer, all));
 }
 
 }  // namespace effort::tools

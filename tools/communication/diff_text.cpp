@@ -13,10 +13,6 @@ using communication::AlignedPhases;
 
 namespace {
 
-constexpr std::size_t most_rows = 10;
-
-std::string time_text(double ns) { return seconds_text(1e-9 * ns); }
-
 /// "+12.3 %"; empty if there was nothing before.
 std::string change_text(double a, double b) {
   if (!(a > 0)) return "";
@@ -26,12 +22,12 @@ std::string change_text(double a, double b) {
 }
 
 /// "more", "less".
-std::string signed_text(double ns) { return time_text(std::abs(ns)) + (ns < 0 ? " less" : " more"); }
+std::string signed_text(double ns) { return nanoseconds_text(std::abs(ns)) + (ns < 0 ? " less" : " more"); }
 
 std::string waits_sentence(const CommunicationDiff& d) {
   const double a = d.a.waits.total_ns, b = d.b.waits.total_ns;
   if (a == 0 && b == 0) return "Ranks waited for each other in neither run.\n";
-  std::string out = "All ranks together waited " + time_text(a) + " in A and " + time_text(b) + " in B";
+  std::string out = "All ranks together waited " + nanoseconds_text(a) + " in A and " + nanoseconds_text(b) + " in B";
   if (a > 0) out += ", " + change_text(a, b);
   if (!d.waits.empty() && d.waits.front().change_ns() != 0) {
     const NamedChange& most = d.waits.front();
@@ -66,11 +62,6 @@ std::string patterns_sentence(const CommunicationDiff& d) {
   return out;
 }
 
-std::string more(std::size_t shown, std::size_t all) {
-  return shown < all ? ", the first " + std::to_string(shown) + " of " + std::to_string(all) + " (--all shows the rest)"
-                     : "";
-}
-
 std::string range_text(const PatternFindings& f, std::size_t phase) {
   if (phase == AlignedPhases::nothing) return "-";
   const communication::Phase& p = f.phases.leaves[phase];
@@ -83,7 +74,7 @@ double duration_of(const PatternFindings& f, std::size_t phase) {
 
 std::string phases_table(const CommunicationDiff& d, bool all) {
   if (d.phases.empty()) return "";
-  const std::size_t n = all ? d.phases.size() : std::min(2 * most_rows, d.phases.size());
+  const std::size_t n = all ? d.phases.size() : std::min(2 * rows_shown, d.phases.size());
   Table table(
       {{"instances of A"}, {"of B"}, {"alike"}, {"lasts in A"}, {"in B"}, {"change"}, {"patterns", Align::left}});
   for (std::size_t i = 0; i < n; ++i) {
@@ -91,17 +82,17 @@ std::string phases_table(const CommunicationDiff& d, bool all) {
     const double a = duration_of(d.a.patterns, p.a), b = duration_of(d.b.patterns, p.b);
     const PatternFindings& shown = p.a != AlignedPhases::nothing ? d.a.patterns : d.b.patterns;
     table.add({range_text(d.a.patterns, p.a), range_text(d.b.patterns, p.b),
-               p.similarity > 0 ? percent_text(p.similarity) : "", time_text(a), time_text(b),
+               p.similarity > 0 ? percent_text(p.similarity) : "", nanoseconds_text(a), nanoseconds_text(b),
                a >= 0 && b >= 0 ? change_text(a, b) : "",
                shown.contents_of(shown.phases.leaves[p.a != AlignedPhases::nothing ? p.a : p.b])});
   }
-  return "\nPhases" + more(n, d.phases.size()) + "\n" + table.text();
+  return "\nPhases" + rows_left_out(n, d.phases.size()) + "\n" + table.text();
 }
 
 std::string changes_table(const std::vector<NamedChange>& changes, const std::string& title, const std::string& what,
                           bool causes, bool all) {
   if (changes.empty()) return "";
-  const std::size_t n = all ? changes.size() : std::min(most_rows, changes.size());
+  const std::size_t n = all ? changes.size() : std::min(rows_shown, changes.size());
   std::vector<Table::Heading> headings = {{what, Align::left}};
   if (causes) headings.push_back({"cause", Align::left});
   for (const char* heading : {"times in A", "in B", "time in A", "in B", "change"}) headings.push_back({heading});
@@ -110,11 +101,11 @@ std::string changes_table(const std::vector<NamedChange>& changes, const std::st
     const NamedChange& c = changes[i];
     std::vector<std::string> row = {name_text(c.name, 60)};
     if (causes) row.push_back(c.cause);
-    row.insert(row.end(), {std::to_string(c.count_a), std::to_string(c.count_b), time_text(c.a_ns), time_text(c.b_ns),
-                           change_text(c.a_ns, c.b_ns)});
+    row.insert(row.end(), {std::to_string(c.count_a), std::to_string(c.count_b), nanoseconds_text(c.a_ns),
+                           nanoseconds_text(c.b_ns), change_text(c.a_ns, c.b_ns)});
     table.add(row);
   }
-  return "\n" + title + more(n, changes.size()) + "\n" + table.text();
+  return "\n" + title + rows_left_out(n, changes.size()) + "\n" + table.text();
 }
 
 }  // namespace

@@ -15,9 +15,7 @@ using Align = Table::Align;
 
 namespace {
 
-constexpr std::size_t most_rows = 20;
-
-std::string time_text(double ns) { return seconds_text(1e-9 * ns); }
+constexpr std::size_t pair_rows = 20;
 
 std::uint64_t bytes_of(const PairView& v, const PairMessage& m) { return v.trace.record.messages[m.message].bytes; }
 
@@ -44,14 +42,14 @@ std::string answer(const PairView& v) {
       both + " exchanged " + count_text(v.details.messages.size(), "message") + " with " + bytes_text(bytes) + ".\n";
   const communication::TransferFit& fit = v.details.fit;
   if (fit.known) {
-    out += "A message takes " + time_text(fit.latency_ns) + " and " + time_text(1e6 * fit.ns_per_byte) +
-           " for each MB (10^6 bytes), within " + time_text(fit.spread_ns) + " for half of them; " +
+    out += "A message takes " + nanoseconds_text(fit.latency_ns) + " and " + nanoseconds_text(1e6 * fit.ns_per_byte) +
+           " for each MB (10^6 bytes), within " + nanoseconds_text(fit.spread_ns) + " for half of them; " +
            count_text(outliers, "message") + " took much longer.\n";
   } else {
-    out += "A message takes " + time_text(fit.latency_ns) + ", within " + time_text(fit.spread_ns) +
+    out += "A message takes " + nanoseconds_text(fit.latency_ns) + ", within " + nanoseconds_text(fit.spread_ns) +
            " for half of them; the cost per byte cannot be told from these sizes.\n";
   }
-  if (gain > 0) out += "Combining small messages of a step would save up to " + time_text(gain) + ".\n";
+  if (gain > 0) out += "Combining small messages of a step would save up to " + nanoseconds_text(gain) + ".\n";
   return out;
 }
 
@@ -62,13 +60,13 @@ std::string sizes_table(const PairView& v) {
   std::vector<std::pair<std::uint64_t, std::vector<double>>> rows(sizes.begin(), sizes.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  rows.resize(std::min(rows.size(), most_rows));
+  rows.resize(std::min(rows.size(), pair_rows));
   std::sort(rows.begin(), rows.end());
   Table table({{"size"}, {"messages"}, {"shortest"}, {"median"}, {"longest"}});
   for (const auto& [size, times] : rows) {
     const auto [least, most] = std::minmax_element(times.begin(), times.end());
-    table.add({bytes_text(static_cast<double>(size)), std::to_string(times.size()), time_text(*least),
-               time_text(median_of(times)), time_text(*most)});
+    table.add({bytes_text(static_cast<double>(size)), std::to_string(times.size()), nanoseconds_text(*least),
+               nanoseconds_text(median_of(times)), nanoseconds_text(*most)});
   }
   return "\nTime by size" +
          (rows.size() < sizes.size() ? ", the most frequent " + std::to_string(rows.size()) + " sizes" : "") + "\n" +
@@ -85,7 +83,7 @@ std::string course_table(const PairView& v) {
     const PairInterval& row = rows[i];
     if (row.messages == 0 && row.ns <= 0) continue;
     const std::string smallest = row.messages == 0 ? "" : bytes_text(static_cast<double>(row.least));
-    table.add({time_text(width * static_cast<double>(i)), time_text(width * static_cast<double>(i + 1)),
+    table.add({nanoseconds_text(width * static_cast<double>(i)), nanoseconds_text(width * static_cast<double>(i + 1)),
                std::to_string(row.messages), bytes_text(row.bytes), smallest,
                row.messages == 0 ? "" : bytes_text(static_cast<double>(row.most)), percent_text(row.ns / width)});
   }
@@ -96,7 +94,7 @@ std::string paths_table(const PairView& v) {
   Table table({{"from"}, {"to"}, {"call path", Align::left}, {"messages"}, {"bytes"}, {"time"}});
   for (const communication::Flow& f : v.flows)
     table.add({std::to_string(f.a), std::to_string(f.b), name_text(path_of(v, f.path), 60), std::to_string(f.messages),
-               bytes_text(static_cast<double>(f.bytes)), time_text(f.ns)});
+               bytes_text(static_cast<double>(f.bytes)), nanoseconds_text(f.ns)});
   return "\nCall paths of both ends\n" + table.text();
 }
 
@@ -105,7 +103,7 @@ std::string packs_table(const PairView& v) {
   Table table({{"sent by"}, {"first sent in", Align::left}, {"messages"}, {"into"}, {"bytes"}, {"saves"}});
   for (const communication::Pack& p : v.details.packs)
     table.add({std::to_string(p.from_a ? v.a : v.b), name_text(path_of(v, p.path), 60), std::to_string(p.messages),
-               std::to_string(p.packs), bytes_text(static_cast<double>(p.bytes)), time_text(p.gain_ns)});
+               std::to_string(p.packs), bytes_text(static_cast<double>(p.bytes)), nanoseconds_text(p.gain_ns)});
   return "\nMessages below " + bytes_text(v.details.fit.knee_bytes()) + " that could be combined\n" + table.text();
 }
 
@@ -115,12 +113,12 @@ std::string outliers_table(const PairView& v, bool all) {
     if (m.outlier) list.push_back(&m);
   if (list.empty()) return "";
   std::stable_sort(list.begin(), list.end(), [](const PairMessage* a, const PairMessage* b) { return a->ns > b->ns; });
-  const std::size_t n = all ? list.size() : std::min(most_rows / 2, list.size());
+  const std::size_t n = all ? list.size() : std::min(pair_rows / 2, list.size());
   Table table({{"sent by"}, {"at"}, {"size"}, {"took"}, {"call path", Align::left}});
   for (std::size_t i = 0; i < n; ++i) {
     const communication::Message& message = v.trace.record.messages[list[i]->message];
-    table.add({std::to_string(message.sender), time_text(static_cast<double>(start_of(v, *list[i]))),
-               bytes_text(static_cast<double>(message.bytes)), time_text(static_cast<double>(list[i]->ns)),
+    table.add({std::to_string(message.sender), nanoseconds_text(static_cast<double>(start_of(v, *list[i]))),
+               bytes_text(static_cast<double>(message.bytes)), nanoseconds_text(static_cast<double>(list[i]->ns)),
                name_text(path_of(v, v.tree->of_call[message.send_start]), 60)});
   }
   return "\nMessages that took much longer than others of their size" +

@@ -16,10 +16,6 @@ using communication::SlowInstance;
 
 namespace {
 
-constexpr std::size_t most_rows = 10;
-
-std::string time_text(double ns) { return seconds_text(1e-9 * ns); }
-
 std::string times_text(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
 
 /// After "slow, ... times".
@@ -52,7 +48,7 @@ std::string patterns_sentence(const PatternFindings& f) {
                     count_text(f.patterns.patterns.size(), "communication pattern") + ", the most time in: ";
   for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
     out += (i == 0 ? "" : ", ") + name_text(f.pattern_text(order[i]), 60) + " (" +
-           times_text(f.patterns.patterns[order[i]].instances) + ", " + time_text(f.total_ns[order[i]]) + ")";
+           times_text(f.patterns.patterns[order[i]].instances) + ", " + nanoseconds_text(f.total_ns[order[i]]) + ")";
   return out + ".\n";
 }
 
@@ -106,32 +102,29 @@ std::string first_sentence(const PatternFindings& f) {
   const Instance& instance = f.patterns.instances[s.instance];
   return "Look at instance " + std::to_string(s.instance) +
          " first: " + name_text(f.pattern_text(instance.pattern), 60) + ", " +
-         time_text(static_cast<double>(instance.duration_ns())) + " instead of " + time_text(s.median_ns) + ", " +
-         cause_phrase(s.cause) + (blames_rank(s) ? " (rank " + std::to_string(s.last_rank) + ")" : "") + ".\n";
-}
-
-std::string more(std::size_t shown, std::size_t all) {
-  return shown < all ? ", the first " + std::to_string(shown) + " of " + std::to_string(all) + " (--all shows the rest)"
-                     : "";
+         nanoseconds_text(static_cast<double>(instance.duration_ns())) + " instead of " +
+         nanoseconds_text(s.median_ns) + ", " + cause_phrase(s.cause) +
+         (blames_rank(s) ? " (rank " + std::to_string(s.last_rank) + ")" : "") + ".\n";
 }
 
 std::string patterns_table(const PatternFindings& f, bool all) {
   const auto order = by_time(f);
-  const std::size_t n = all ? order.size() : std::min(most_rows, order.size());
+  const std::size_t n = all ? order.size() : std::min(rows_shown, order.size());
   Table table({{"id"}, {"pattern", Align::left}, {"events"}, {"instances"}, {"slow"}, {"time"}, {"mean"}});
   for (std::size_t i = 0; i < n; ++i) {
     const Pattern& p = f.patterns.patterns[order[i]];
     table.add({std::to_string(order[i]), name_text(f.pattern_text(order[i]), 60), std::to_string(p.events),
                std::to_string(p.instances), std::to_string(f.slow_of_pattern[order[i]]),
-               time_text(f.total_ns[order[i]]), time_text(f.total_ns[order[i]] / static_cast<double>(p.instances))});
+               nanoseconds_text(f.total_ns[order[i]]),
+               nanoseconds_text(f.total_ns[order[i]] / static_cast<double>(p.instances))});
   }
-  return "\nPatterns" + more(n, order.size()) + "\n" + table.text();
+  return "\nPatterns" + rows_left_out(n, order.size()) + "\n" + table.text();
 }
 
 std::string slow_table(const PatternFindings& f, bool all) {
   if (f.slow.empty()) return "";
   const auto order = by_promise(f);
-  const std::size_t n = all ? order.size() : std::min(most_rows, order.size());
+  const std::size_t n = all ? order.size() : std::min(rows_shown, order.size());
   Table table({{"instance"},
                {"pattern", Align::left},
                {"phase"},
@@ -147,11 +140,12 @@ std::string slow_table(const PatternFindings& f, bool all) {
     const Instance& instance = f.patterns.instances[s.instance];
     table.add({std::to_string(s.instance), name_text(f.pattern_text(instance.pattern), 40),
                std::to_string(f.slow_phases[order[i]]), bytes_text(static_cast<double>(instance.bytes)),
-               time_text(static_cast<double>(instance.duration_ns())), time_text(s.median_ns), amount_text(s.z, ""),
-               communication::slow_cause_name(s.cause), blames_rank(s) ? std::to_string(s.last_rank) : "",
+               nanoseconds_text(static_cast<double>(instance.duration_ns())), nanoseconds_text(s.median_ns),
+               amount_text(s.z, ""), communication::slow_cause_name(s.cause),
+               blames_rank(s) ? std::to_string(s.last_rank) : "",
                communication::affinity_name(f.priorities[order[i]].affinity)});
   }
-  return "\nSlow instances, the most promising first" + more(n, order.size()) + "\n" + table.text();
+  return "\nSlow instances, the most promising first" + rows_left_out(n, order.size()) + "\n" + table.text();
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -161,7 +155,7 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 std::string phases_table(const PatternFindings& f, const communication::Phases& phases, bool all) {
-  const std::size_t n = all ? phases.leaves.size() : std::min(2 * most_rows, phases.leaves.size());
+  const std::size_t n = all ? phases.leaves.size() : std::min(2 * rows_shown, phases.leaves.size());
   Table table({{"phase"},
                {"first"},
                {"instances"},
@@ -175,10 +169,11 @@ std::string phases_table(const PatternFindings& f, const communication::Phases& 
     const communication::Phase& phase = phases.leaves[p];
     const std::int64_t start = f.patterns.instances[phase.first].start_ns;
     table.add({std::to_string(p), std::to_string(phase.first), std::to_string(phase.end - phase.first),
-               time_text(static_cast<double>(start - origin)), time_text(static_cast<double>(f.duration_ns(phase))),
-               std::to_string(f.slow_in(phase)), f.contents_of(phase), joined(f.functions_of(phase, 3))});
+               nanoseconds_text(static_cast<double>(start - origin)),
+               nanoseconds_text(static_cast<double>(f.duration_ns(phase))), std::to_string(f.slow_in(phase)),
+               f.contents_of(phase), joined(f.functions_of(phase, 3))});
   }
-  return "\nPhases" + more(n, phases.leaves.size()) + "\n" + table.text();
+  return "\nPhases" + rows_left_out(n, phases.leaves.size()) + "\n" + table.text();
 }
 
 std::string phases_sentence(const PatternFindings& f, const communication::Phases& phases) {
@@ -191,7 +186,7 @@ std::string phases_sentence(const PatternFindings& f, const communication::Phase
     out += " in the first " + std::to_string(shown_depth) + " levels of the tree, and " +
            std::to_string(f.phases.leaves.size()) + " in all (--depth shows more)";
   return out + ".\nThe clearest change comes before instance " + std::to_string(first.split) + ", at " +
-         time_text(
+         nanoseconds_text(
              static_cast<double>(f.patterns.instances[first.split].start_ns - f.patterns.instances.front().start_ns)) +
          ": divergence " + amount_text(first.divergence, "") + ", strength " + amount_text(first.strength, "") + ".\n";
 }
@@ -210,7 +205,7 @@ std::string trust_text(const PatternFindings& f, const std::vector<std::string>&
   sentences.insert(sentences.end(), notes.begin(), notes.end());
   std::string out = sentences.empty() ? "" : "\nTrust\n";
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    if (i >= 2 * most_rows && !all)
+    if (i >= 2 * rows_shown && !all)
       return out + "  " + std::to_string(sentences.size() - i) + " more (--all shows them)\n";
     out += "  " + record::visible(sentences[i]) + "\n";
   }

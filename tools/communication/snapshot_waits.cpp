@@ -55,8 +55,7 @@ std::vector<std::size_t> largest_first(const std::vector<double>& values) {
 /// A table of ranks, at most ten rows unless `all`.
 std::string rank_table(const std::string& title, const std::vector<std::size_t>& order, Table table,
                        const std::function<std::vector<std::string>(std::size_t rank)>& row, bool all) {
-  constexpr std::size_t most_rows = 10;
-  const std::size_t n = all ? order.size() : std::min(most_rows, order.size());
+  const std::size_t n = all ? order.size() : std::min(rows_shown, order.size());
   for (std::size_t i = 0; i < n; ++i) table.add(row(order[i]));
   return "\n" + title +
          (n < order.size() ? ", the first " + std::to_string(n) + " of " + std::to_string(order.size()) +

@@ -11,10 +11,7 @@ using Align = Table::Align;
 
 namespace {
 
-constexpr std::size_t most_rows = 10;
 constexpr std::size_t name_width = 60;
-
-std::string time_text(double ns) { return seconds_text(1e-9 * ns); }
 
 /// "at barriers", after "waited".
 std::string cause_phrase(Cause cause) {
@@ -44,7 +41,7 @@ std::string blame_sentence(const WaitFindings& f) {
     constexpr double least_share = 0.1;
     if (named == 3 || w.delay_ns < least_share * f.total_ns || w.most.ns <= 0) break;
     out += named == 0 ? "Rank " : "; rank ";
-    out += std::to_string(w.rank) + " made the others wait " + time_text(w.delay_ns) + ", " +
+    out += std::to_string(w.rank) + " made the others wait " + nanoseconds_text(w.delay_ns) + ", " +
            percent_text(w.delay_ns / f.total_ns) + " of all waiting, " +
            (w.most.ns < 0.995 * w.delay_ns ? "most of it " : "") +
            (w.most.before == communication::none
@@ -78,9 +75,10 @@ std::string cause_sentence(const WaitFindings& f) {
     if (total_of(f, c) > 0) order.push_back(c);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return total_of(f, a) > total_of(f, b); });
-  std::string out = "All ranks together waited " + time_text(f.total_ns);
+  std::string out = "All ranks together waited " + nanoseconds_text(f.total_ns);
   for (std::size_t i = 0; i < order.size(); ++i)
-    out += (i == 0 ? ": " : ", ") + time_text(total_of(f, order[i])) + " " + cause_phrase(static_cast<Cause>(order[i]));
+    out += (i == 0 ? ": " : ", ") + nanoseconds_text(total_of(f, order[i])) + " " +
+           cause_phrase(static_cast<Cause>(order[i]));
   return out + ".\n";
 }
 
@@ -96,10 +94,10 @@ std::string waits_answer(const WaitFindings& f) {
   }
   std::string out = blame_sentence(f) + windows_sentence(f) + cause_sentence(f);
   if (f.critical.ns > 0)
-    out += "The critical path is " + time_text(static_cast<double>(f.critical.ns)) +
+    out += "The critical path is " + nanoseconds_text(static_cast<double>(f.critical.ns)) +
            " long; with perfect balance, it "
            "would be " +
-           time_text(static_cast<double>(f.critical.imbalance_ns)) + " (" +
+           nanoseconds_text(static_cast<double>(f.critical.imbalance_ns)) + " (" +
            percent_text(static_cast<double>(f.critical.imbalance_ns) / static_cast<double>(f.critical.ns)) +
            ") shorter.\n";
   return out;
@@ -107,60 +105,56 @@ std::string waits_answer(const WaitFindings& f) {
 
 namespace {
 
-std::string more(std::size_t shown, std::size_t all) {
-  return shown < all ? ", the first " + std::to_string(shown) + " of " + std::to_string(all) + " (--all shows the rest)"
-                     : "";
-}
-
 std::string ranks_table(const WaitFindings& f, bool all) {
-  const std::size_t n = all ? f.waited_for.size() : std::min(most_rows, f.waited_for.size());
+  const std::size_t n = all ? f.waited_for.size() : std::min(rows_shown, f.waited_for.size());
   Table table({{"rank"}, {"delays", Align::right}, {"direct"}, {"mostly in", Align::left}});
   for (std::size_t i = 0; i < n; ++i) {
     const WaitedFor& w = f.waited_for[i];
-    table.add({std::to_string(w.rank), time_text(w.delay_ns), time_text(w.direct_ns),
+    table.add({std::to_string(w.rank), nanoseconds_text(w.delay_ns), nanoseconds_text(w.direct_ns),
                w.most.ns > 0 ? name_text(f.short_path_text(w.most), name_width) : ""});
   }
-  return "\nRanks that made others wait, by their delays and directly" + more(n, f.waited_for.size()) + "\n" +
+  return "\nRanks that made others wait, by their delays and directly" + rows_left_out(n, f.waited_for.size()) + "\n" +
          table.text();
 }
 
 std::string paths_table(const WaitFindings& f, bool all) {
-  const std::size_t n = all ? f.by_path.size() : std::min(most_rows, f.by_path.size());
+  const std::size_t n = all ? f.by_path.size() : std::min(rows_shown, f.by_path.size());
   Table table({{"call path", Align::left}, {"cause", Align::left}, {"waits"}, {"time"}, {"of all"}});
   for (std::size_t i = 0; i < n; ++i) {
     const communication::PathWaits& p = f.by_path[i];
     table.add({name_text(f.short_path_text(p.path), name_width), std::string(communication::cause_text(p.cause)),
-               std::to_string(p.count), time_text(static_cast<double>(p.ns)),
+               std::to_string(p.count), nanoseconds_text(static_cast<double>(p.ns)),
                percent_text(static_cast<double>(p.ns) / f.total_ns)});
   }
-  return "\nWhere ranks waited" + more(n, f.by_path.size()) + "\n" + table.text();
+  return "\nWhere ranks waited" + rows_left_out(n, f.by_path.size()) + "\n" + table.text();
 }
 
 std::string windows_table(const WaitFindings& f, bool all) {
   if (f.windows.size() < 2) return "";
-  const std::size_t n = all ? f.windows.size() : std::min(most_rows, f.windows.size());
+  const std::size_t n = all ? f.windows.size() : std::min(rows_shown, f.windows.size());
   Table table({{"steps"}, {"waited"}, {"rank"}, {"delays"}, {"mostly in", Align::left}});
   for (std::size_t i = 0; i < n; ++i) {
     const WindowWaits& w = f.windows[i];
     const bool known = w.most && w.most->most.ns > 0;
-    table.add({std::to_string(w.first_step) + ".." + std::to_string(w.last_step), time_text(w.ns),
-               known ? std::to_string(w.most->rank) : "", known ? time_text(w.most->delay_ns) : "",
+    table.add({std::to_string(w.first_step) + ".." + std::to_string(w.last_step), nanoseconds_text(w.ns),
+               known ? std::to_string(w.most->rank) : "", known ? nanoseconds_text(w.most->delay_ns) : "",
                known ? name_text(f.short_text(w.most->most), name_width) : ""});
   }
-  return "\nThe rank that made others wait most in each window" + more(n, f.windows.size()) + "\n" + table.text();
+  return "\nThe rank that made others wait most in each window" + rows_left_out(n, f.windows.size()) + "\n" +
+         table.text();
 }
 
 std::string critical_table(const WaitFindings& f, bool all) {
   const auto& activities = f.critical.activities;
-  const std::size_t n = all ? activities.size() : std::min(most_rows, activities.size());
+  const std::size_t n = all ? activities.size() : std::min(rows_shown, activities.size());
   Table table({{"rank"}, {"call path", Align::left}, {"time"}, {"of the path"}});
   for (std::size_t i = 0; i < n; ++i) {
     const communication::CriticalActivity& a = activities[i];
     table.add({std::to_string(a.rank), name_text(f.short_path_text(a.path), name_width),
-               time_text(static_cast<double>(a.ns)),
+               nanoseconds_text(static_cast<double>(a.ns)),
                percent_text(static_cast<double>(a.ns) / static_cast<double>(f.critical.ns))});
   }
-  return "\nCritical path" + more(n, activities.size()) + "\n" + table.text();
+  return "\nCritical path" + rows_left_out(n, activities.size()) + "\n" + table.text();
 }
 
 }  // namespace
@@ -183,10 +177,11 @@ std::vector<std::string> waits_limits(const WaitFindings& f) {
                   count_text(f.waits.unfinished, "case") + ": waits there are not known");
   if (f.waits.reversed > 0)
     out.push_back(count_text(f.waits.reversed, "message") + " arrived before being sent, by up to " +
-                  time_text(static_cast<double>(f.waits.largest_reversal)) +
+                  nanoseconds_text(static_cast<double>(f.waits.largest_reversal)) +
                   " according to the clocks: waits are cut off at the end of their calls");
   if (f.total_ns > 0 && f.unexplained_ns > 0.001 * f.total_ns)
-    out.push_back(time_text(f.unexplained_ns) + " of the waiting (" + percent_text(f.unexplained_ns / f.total_ns) +
+    out.push_back(nanoseconds_text(f.unexplained_ns) + " of the waiting (" +
+                  percent_text(f.unexplained_ns / f.total_ns) +
                   ") cannot be traced to a delay of the rank that was waited for: latency, transfers, clocks");
   out.insert(out.end(), f.trace.notes.begin(), f.trace.notes.end());
   return out;
@@ -199,7 +194,7 @@ std::string waits_text(const WaitFindings& f, bool all) {
   const std::vector<std::string> sentences = waits_limits(f);
   if (!sentences.empty()) out += "\nTrust\n";
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    if (i >= 2 * most_rows && !all) {
+    if (i >= 2 * rows_shown && !all) {
       out += "  " + std::to_string(sentences.size() - i) + " more (--all shows them)\n";
       break;
     }

@@ -55,6 +55,13 @@ nlohmann::ordered_json known(double value) {
   return value;
 }
 
+std::string nanoseconds_text(double ns) { return seconds_text(1e-9 * ns); }
+
+std::string rows_left_out(std::size_t shown, std::size_t all) {
+  return shown < all ? ", the first " + std::to_string(shown) + " of " + std::to_string(all) + " (--all shows the rest)"
+                     : "";
+}
+
 std::string seconds_text(double seconds) {
   if (!(seconds >= 0)) return "-";
   if (seconds == 0) return "0 s";

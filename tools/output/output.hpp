@@ -23,6 +23,7 @@ nlohmann::ordered_json known(double value);
 
 /// "12.3 ms"; "-" if negative.
 std::string seconds_text(double seconds);
+std::string nanoseconds_text(double ns);
 /// "1.5 KiB".
 std::string bytes_text(double bytes);
 /// "12.3 %"; "-" if negative.
@@ -31,6 +32,11 @@ std::string percent_text(double share);
 std::string amount_text(double value, const std::string& unit);
 /// A name on one line, see record::visible; at most `width` columns, the middle left out.
 std::string name_text(const std::string& name, std::size_t width = 40);
+
+/// Rows of a long table that are printed without --all.
+constexpr std::size_t rows_shown = 10;
+/// ", the first 10 of 32 (--all shows the rest)"; empty if all are shown.
+std::string rows_left_out(std::size_t shown, std::size_t all);
 
 /// Columns aligned under their titles: the first to the left, the others to the right unless stated.
 class Table {

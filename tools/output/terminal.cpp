@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
 #include <string_view>
@@ -63,6 +64,30 @@ Terminal terminal_of(int descriptor) {
     out.height = size.ws_row;
   }
   return out;
+}
+
+std::string fitted(const std::string& text, const Terminal& terminal) {
+  if (!terminal.interactive) return text;
+  std::string out;
+  std::size_t column = 0;
+  bool escape = false;
+  for (char c : text) {
+    const bool control = escape || c == '\033';
+    if (control) {
+      escape = c == '\033' || !((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
+    } else if (c == '\n') {
+      column = 0;
+    } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {
+      ++column;
+    }
+    if (control || column <= terminal.width) out += c;
+  }
+  return out;
+}
+
+void print_fitted(const std::string& text) {
+  const std::string shown = fitted(text, terminal_of(STDOUT_FILENO));
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 }  // namespace effort::tools

@@ -24,4 +24,10 @@ struct Terminal {
 /// terminal, the defaults with COLUMNS and LINES.
 Terminal terminal_of(int descriptor);
 
+/// Every line cut at the terminal's width; uncut if the output is not a terminal.
+std::string fitted(const std::string& text, const Terminal& terminal);
+
+/// Prints the text, fitted to the terminal if standard output is one.
+void print_fitted(const std::string& text);
+
 }  // namespace effort::tools

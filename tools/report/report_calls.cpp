@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "analytics/codec/bytes.hpp"
 #include "record/calls/file.hpp"
 #include "record/calls/recording_file.hpp"
 #include "tools/report/report_call_groups.hpp"
@@ -24,12 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_contexts = 20'000, most_edges = 4'000, most_functions = 4'000, most_loops = 60,
-                      most_streams = 500, most_pairs = 120, most_entries = 10;
-
-void append(std::vector<std::byte>& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
-  out.push_back(static_cast<std::byte>(value));
-}
+                      most_streams = 500, most_call_pairs = 120, most_list_entries = 10;
 
 /// Names of functions, each once.
 class Texts {
@@ -84,8 +80,8 @@ std::string packed_contexts(const CallSource& s, Texts& texts) {
   for (const std::uint32_t node : s.contexts) {
     const auto& n = s.counts.tree.nodes()[node];
     place.emplace(node, place.size());
-    append(out, n.parent == 0 ? 0 : place.size() - 1 - place.at(n.parent));
-    append(out, texts.index(s.names.name(n.function)));
+    codec::put_varint(out, n.parent == 0 ? 0 : place.size() - 1 - place.at(n.parent));
+    codec::put_varint(out, texts.index(s.names.name(n.function)));
   }
   return base64(out);
 }
@@ -101,8 +97,8 @@ std::string packed_column(const CallSource& s, const CallColumn& column) {
   std::vector<std::byte> out;
   for (const std::uint32_t node : s.contexts) {
     const auto [own, hidden] = values[node];
-    append(out, own * 2 + (hidden > 0 ? 1 : 0));
-    if (hidden > 0) append(out, hidden);
+    codec::put_varint(out, own * 2 + (hidden > 0 ? 1 : 0));
+    if (hidden > 0) codec::put_varint(out, hidden);
   }
   return base64(out);
 }
@@ -112,7 +108,7 @@ std::string packed_values(const std::vector<Key>& keys, const std::map<Key, std:
   std::vector<std::byte> out;
   for (const Key& key : keys) {
     const auto at = values.find(key);
-    append(out, at == values.end() ? 0 : at->second);
+    codec::put_varint(out, at == values.end() ? 0 : at->second);
   }
   return base64(out);
 }
@@ -203,8 +199,8 @@ ordered_json source_json(CallSource& s, std::size_t index, const std::string& pa
   out["context_count"] = s.counts.tree.nodes().size() - 1;
   std::vector<std::byte> packed;
   for (const CallEdge& edge : s.edges) {
-    append(packed, texts.index(s.names.name(edge.first)));
-    append(packed, texts.index(s.names.name(edge.second)));
+    codec::put_varint(packed, texts.index(s.names.name(edge.first)));
+    codec::put_varint(packed, texts.index(s.names.name(edge.second)));
   }
   out["edges"] = base64(packed);
   out["edge_count"] = edges.size();
@@ -248,7 +244,8 @@ ordered_json pair_json(const std::vector<CallSource>& sources, const CommonTrees
     if (!found.first || differ.size() == 4) continue;
     ordered_json json = call_pair_json(*a.input, *b.input, trees.names, found);
     for (const char* list : {"loops", "calls"})
-      if (json[list].size() > most_entries) json[list].erase(json[list].begin() + most_entries, json[list].end());
+      if (json[list].size() > most_list_entries)
+        json[list].erase(json[list].begin() + most_list_entries, json[list].end());
     differ.push_back(texts.replaced(json));
   }
   out["streams"] = streams;
@@ -308,10 +305,10 @@ ordered_json calls_for_page(const std::vector<std::string>& inputs, const std::v
   ordered_json pairs = ordered_json::array();
   std::size_t bytes = 0;
   if (trees) {
-    for (const CallGroupPair& pair : call_group_pairs(sources, 4 * most_pairs)) {
+    for (const CallGroupPair& pair : call_group_pairs(sources, 4 * most_call_pairs)) {
       const bool shown =
           sources[pair.source_a].groups[pair.a].view > 0 && sources[pair.source_b].groups[pair.b].view > 0;
-      if (!shown || pairs.size() == most_pairs || bytes > most_bytes / 4) continue;
+      if (!shown || pairs.size() == most_call_pairs || bytes > most_bytes / 4) continue;
       pairs.push_back(pair_json(sources, *trees, pair, texts));
       bytes += pairs.back().dump().size();
     }

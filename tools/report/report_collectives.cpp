@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t most_entries = 200;  // of each list
+constexpr std::size_t most_collectives = 200;  // of each list
 constexpr std::size_t most_windows = 256;
 constexpr std::size_t most_values = std::size_t{1} << 22;
 
@@ -79,7 +79,7 @@ std::vector<std::size_t> largest_first(const std::vector<double>& values) {
 
 ordered_json list(const std::vector<std::size_t>& order, const std::function<ordered_json(std::size_t rank)>& row) {
   ordered_json out = ordered_json::array();
-  for (std::size_t i = 0; i < std::min(most_entries, order.size()); ++i) out.push_back(row(order[i]));
+  for (std::size_t i = 0; i < std::min(most_collectives, order.size()); ++i) out.push_back(row(order[i]));
   return out;
 }
 

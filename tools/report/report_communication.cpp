@@ -19,8 +19,8 @@ using nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t most_frames = 64;  // of windows
-constexpr std::size_t most_pairs = 200;
-constexpr std::size_t most_entries = 200;  // of each list of waits
+constexpr std::size_t most_traffic_pairs = 200;
+constexpr std::size_t most_wait_entries = 200;  // of each list of waits
 
 ordered_json sentences(const std::string& lines) {
   ordered_json out = ordered_json::array();
@@ -40,7 +40,7 @@ std::vector<const Pair*> by_time(const PairFindings& f) {
 void add_pairs(ordered_json& out, const PairFindings& f, std::size_t most_bytes) {
   const std::vector<const Pair*> order = by_time(f);
   ordered_json& pairs = out["pairs"] = ordered_json::array();
-  for (std::size_t i = 0; i < std::min(most_pairs, order.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(most_traffic_pairs, order.size()); ++i) {
     const Pair& p = *order[i];
     pairs.push_back({p.a, p.b, p.messages, p.bytes, p.time_ns, p.calls_ns});
   }
@@ -70,7 +70,7 @@ ordered_json windows_json(const record::Run& run, const WindowTraffic& traffic, 
 void cut(ordered_json& object, const std::string& name) {
   object[name + "_count"] = object[name].size();
   ordered_json& list = object[name];
-  if (list.size() > most_entries) list.erase(list.begin() + most_entries, list.end());
+  if (list.size() > most_wait_entries) list.erase(list.begin() + most_wait_entries, list.end());
 }
 
 ordered_json waits_page_json(const WaitFindings& f) {
@@ -92,7 +92,7 @@ ordered_json waits_page_json(const WaitFindings& f) {
     for (const std::int64_t ns : f.totals[c]) sum += ns;
     sums.push_back(sum);
   }
-  for (std::size_t i = 0; i < std::min(most_entries, order.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(most_wait_entries, order.size()); ++i) {
     ordered_json row = {order[i].second};
     for (const std::vector<std::int64_t>& by_rank : f.totals) row.push_back(by_rank[order[i].second]);
     waiting.push_back(std::move(row));

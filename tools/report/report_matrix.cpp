@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "analytics/codec/bytes.hpp"
 #include "tools/report/report_data.hpp"
 
 namespace effort::tools {
@@ -26,22 +27,17 @@ constexpr std::array<Quantity, 4> quantities = {{{"messages", &PairTraffic::mess
 
 std::span<const Quantity> shown(bool waiting) { return {quantities.data(), waiting ? std::size_t{4} : std::size_t{3}}; }
 
-void append(std::vector<std::byte>& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
-  out.push_back(static_cast<std::byte>(value));
-}
-
 std::vector<std::byte> places(const std::vector<PairTraffic>& cells) {
   std::vector<std::byte> out;
   std::int64_t row = -1;
   for (std::size_t i = 0; i < cells.size();) {
     std::size_t end = i;
     while (end < cells.size() && cells[end].a == cells[i].a) ++end;
-    append(out, static_cast<std::uint64_t>(cells[i].a - row));
-    append(out, end - i);
+    codec::put_varint(out, static_cast<std::uint64_t>(cells[i].a - row));
+    codec::put_varint(out, end - i);
     row = cells[i].a;
     for (std::int64_t column = -1; i < end; ++i) {
-      append(out, static_cast<std::uint64_t>(cells[i].b - column));
+      codec::put_varint(out, static_cast<std::uint64_t>(cells[i].b - column));
       column = cells[i].b;
     }
   }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "analytics/codec/bytes.hpp"
 #include "tools/report/report_communication.hpp"
 #include "tools/report/report_data.hpp"
 
@@ -15,16 +16,11 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t most_pairs = 100;
-constexpr std::size_t most_messages = 3000;               // of a pair
-constexpr std::size_t most_outliers = most_messages / 3;  // of these
-constexpr std::size_t most_looks = std::size_t{1} << 28;  // at messages, for all pairs together
+constexpr std::size_t most_pair_pages = 100;
+constexpr std::size_t most_messages = 3000;                       // of a pair
+constexpr std::size_t most_outliers = most_messages / 3;          // of these
+constexpr std::size_t most_message_looks = std::size_t{1} << 28;  // at messages, for all pairs together
 constexpr std::size_t intervals = 120;
-
-void append(std::vector<std::byte>& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
-  out.push_back(static_cast<std::byte>(value));
-}
 
 /// The messages with a known start that are shown, by time: outliers first, the longest of them if they are too many,
 /// and every n-th of the others.
@@ -51,10 +47,10 @@ ordered_json details(const PairView& view, std::int64_t origin_ns) {
   std::int64_t last = origin_ns;
   for (const PairMessage& m : messages) {
     const std::int64_t start = std::max(start_of(view, m), last);
-    append(bytes, static_cast<std::uint64_t>(start - last));
-    append(bytes, m.ns < 0 ? 0 : static_cast<std::uint64_t>(m.ns) + 1);
-    append(bytes, view.trace.record.messages[m.message].bytes);
-    append(bytes, (m.outlier ? 2u : 0u) + (m.from_a ? 1u : 0u));
+    codec::put_varint(bytes, static_cast<std::uint64_t>(start - last));
+    codec::put_varint(bytes, m.ns < 0 ? 0 : static_cast<std::uint64_t>(m.ns) + 1);
+    codec::put_varint(bytes, view.trace.record.messages[m.message].bytes);
+    codec::put_varint(bytes, (m.outlier ? 2u : 0u) + (m.from_a ? 1u : 0u));
     last = start;
   }
   out["messages"] = base64(bytes);
@@ -79,8 +75,8 @@ ordered_json pair_details_json(const CommunicationTrace& trace,
   std::vector<const Pair*> order;
   for (const Pair& pair : pairs.pairs.pairs) order.push_back(&pair);
   std::stable_sort(order.begin(), order.end(), [](const Pair* a, const Pair* b) { return a->time_ns > b->time_ns; });
-  const std::size_t looks = most_looks / (trace.record.messages.size() + flows.size() + 1);
-  order.resize(std::min({order.size(), most_pairs, std::max<std::size_t>(looks, 1)}));
+  const std::size_t looks = most_message_looks / (trace.record.messages.size() + flows.size() + 1);
+  order.resize(std::min({order.size(), most_pair_pages, std::max<std::size_t>(looks, 1)}));
   ordered_json out = ordered_json::array();
   for (const Pair* pair : order) {
     ordered_json one = details(view_pair(trace, tree, flows, pair->a, pair->b), origin_ns);

@@ -18,7 +18,7 @@ constexpr std::size_t most_patterns = 200;
 constexpr std::size_t most_slow = 2000;
 constexpr std::size_t most_phases = 2000;
 constexpr std::size_t most_levels = 24;
-constexpr std::size_t most_looks = 8'000'000;  // at instances, for the functions of phases
+constexpr std::size_t most_instance_looks = 8'000'000;  // at instances, for the functions of phases
 
 ordered_json patterns_list(const PatternFindings& f) {
   ordered_json out = ordered_json::array();
@@ -77,7 +77,7 @@ ordered_json phases_list(const PatternFindings& f, std::int64_t origin_ns) {
   std::size_t level = 0, looks = 0;
   for (; level <= std::min(deepest, most_levels); ++level) {
     const communication::Phases at = communication::at_depth(f.phases, level);
-    if (level > 0 && (at.leaves.size() + list.size() > most_phases || looks > most_looks)) break;
+    if (level > 0 && (at.leaves.size() + list.size() > most_phases || looks > most_instance_looks)) break;
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> now;
     for (const Phase& phase : at.leaves) {
       const std::pair key{phase.first, phase.end};

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "analytics/codec/bytes.hpp"
 #include "tools/trace/model/call_paths.hpp"
 
 namespace effort::tools {
@@ -21,11 +22,6 @@ namespace why = record::trace;
 
 constexpr std::size_t most_events = 16384;  // of a piece
 constexpr std::size_t most_calls = 200;     // call paths in the page
-
-void append(std::vector<std::byte>& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
-  out.push_back(static_cast<std::byte>(value));
-}
 
 /// Consecutive events of a thread.
 struct Piece {
@@ -89,10 +85,10 @@ void fill(std::vector<Piece>& pieces, const TraceThread& thread, const TraceSpan
     });
     std::int64_t last = pieces[p].start_ns;
     for (const Slice& s : slices[p]) {
-      append(pieces[p].bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, s.begin_ns - last)));
-      append(pieces[p].bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, s.end_ns - s.begin_ns)));
-      append(pieces[p].bytes, s.region_and_flags);
-      append(pieces[p].bytes, s.depth);
+      codec::put_varint(pieces[p].bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, s.begin_ns - last)));
+      codec::put_varint(pieces[p].bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, s.end_ns - s.begin_ns)));
+      codec::put_varint(pieces[p].bytes, s.region_and_flags);
+      codec::put_varint(pieces[p].bytes, s.depth);
       last = std::max(last, s.begin_ns);
     }
     pieces[p].slices = slices[p].size();
@@ -172,16 +168,16 @@ class PieceFinder {
   std::vector<std::size_t> first_;
 };
 
-void append(std::vector<std::byte>& out, const Trace& trace, const TraceMessage& m, std::int64_t since_ns) {
-  append(out, static_cast<std::uint64_t>(std::max<std::int64_t>(0, m.send_ns - since_ns)));
-  append(out, static_cast<std::uint64_t>(std::max<std::int64_t>(0, m.receive_ns - m.send_ns)));
+void put_message(std::vector<std::byte>& out, const Trace& trace, const TraceMessage& m, std::int64_t since_ns) {
+  codec::put_varint(out, static_cast<std::uint64_t>(std::max<std::int64_t>(0, m.send_ns - since_ns)));
+  codec::put_varint(out, static_cast<std::uint64_t>(std::max<std::int64_t>(0, m.receive_ns - m.send_ns)));
   for (const EventPlace& end : {m.send, m.receive}) {
-    append(out, static_cast<std::uint64_t>(trace.threads[end.thread].rank));
-    append(out, static_cast<std::uint64_t>(trace.threads[end.thread].thread));
+    codec::put_varint(out, static_cast<std::uint64_t>(trace.threads[end.thread].rank));
+    codec::put_varint(out, static_cast<std::uint64_t>(trace.threads[end.thread].thread));
   }
-  append(out, m.bytes);
-  append(out, m.tag < 0 ? static_cast<std::uint64_t>(-(std::int64_t{m.tag} + 1)) * 2 + 1
-                        : static_cast<std::uint64_t>(m.tag) * 2);
+  codec::put_varint(out, m.bytes);
+  codec::put_varint(out, m.tag < 0 ? static_cast<std::uint64_t>(-(std::int64_t{m.tag} + 1)) * 2 + 1
+                                   : static_cast<std::uint64_t>(m.tag) * 2);
 }
 
 /// The ranks that the page shows before anything is opened: one of each stratum on each node, the one that was its
@@ -325,7 +321,7 @@ TraceForPage trace_for_page(const TraceFindings& f, std::size_t most_bytes) {
   std::int64_t last = origin;
   for (const TraceMessage& m : f.messages.matched) {
     out.messages.clear();
-    append(out.messages, trace, m, last);
+    put_message(out.messages, trace, m, last);
     last = m.send_ns;
     finder.find(m.send).message_bytes += out.messages.size();
   }
@@ -352,7 +348,7 @@ TraceForPage trace_for_page(const TraceFindings& f, std::size_t most_bytes) {
   std::size_t messages = 0;
   for (const TraceMessage& m : f.messages.matched) {
     if (!finder.find(m.send).taken || !finder.find(m.receive).taken) continue;
-    append(out.messages, trace, m, last);
+    put_message(out.messages, trace, m, last);
     last = std::max(last, m.send_ns);
     ++messages;
   }

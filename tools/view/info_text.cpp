@@ -231,25 +231,6 @@ std::vector<std::string> table_names(const std::vector<std::string>& regions, Sy
   return out;
 }
 
-std::string fitted(const std::string& text, const Terminal& terminal) {
-  if (!terminal.interactive) return text;
-  std::string out;
-  std::size_t column = 0;
-  bool escape = false;
-  for (char c : text) {
-    const bool control = escape || c == '\033';
-    if (control) {
-      escape = c == '\033' || !((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'));
-    } else if (c == '\n') {
-      column = 0;
-    } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {
-      ++column;
-    }
-    if (control || column <= terminal.width) out += c;
-  }
-  return out;
-}
-
 /// @param of_windows  the saving according to the windows, for files without the sums of all steps; < 0: unknown
 std::string saving_text(const Run& run, double of_windows) {
   if (const std::optional<IdealSaving> saving = ideal_saving(run)) {

@@ -33,9 +33,6 @@ std::string balance_text(const record::Run& run, const Terminal& terminal, Symbo
 /// Names of these regions for a table.
 std::vector<std::string> table_names(const std::vector<std::string>& regions, Symbols* symbols, std::size_t width);
 
-/// Every line cut at the terminal's width; uncut if the output is not a terminal.
-std::string fitted(const std::string& text, const Terminal& terminal);
-
 /// "1 rank", "2 ranks".
 std::string plural(std::int64_t count, const char* noun);
 

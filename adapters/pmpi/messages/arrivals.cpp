@@ -31,7 +31,7 @@ bool knows_communicators = false;
 /// Runs `body` under the lock.  If memory runs out, no more arrivals are noted; the other ranks notice that they are
 /// missing.
 template <typename Body>
-void stop_on_error(const Body& body) noexcept {
+void locked(const Body& body) noexcept {
   try {
     if (!shared_by_threads) shared_by_threads = new Shared;
     const SharedLock held;
@@ -63,7 +63,7 @@ void begin_arrivals() {
   const config::Settings* settings = port().settings();
   arrivals_on = false;
   if (!settings || !settings->comm_waits) return;
-  stop_on_error([] {
+  locked([] {
     int level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     shared().concurrent = level == MPI_THREAD_MULTIPLE;
@@ -100,7 +100,7 @@ bool make_room(ArrivalLog& log) noexcept {
 
 void note_arrival_carefully(Meeting meeting, MPI_Comm comm, Word handle, bool fortran, int root, std::uint64_t entered,
                             std::uint64_t left) noexcept {
-  stop_on_error([&] {
+  locked([&] {
     Communicator* const c = communicator(comm);
     if (!c || c->inter || c->size < 2) return;
     ArrivalLog* const log = find_log(*c);
@@ -111,7 +111,7 @@ void note_arrival_carefully(Meeting meeting, MPI_Comm comm, Word handle, bool fo
 }
 
 void arrivals_saw_new(Call call, const Arguments& a) noexcept {
-  stop_on_error([&] {
+  locked([&] {
     last_log.log = nullptr;
     if (messages_on) return;
     saw_new(call, a.communicator(0), pointed_at(a, new_communicator_place(call)),
@@ -120,7 +120,7 @@ void arrivals_saw_new(Call call, const Arguments& a) noexcept {
 }
 
 void arrivals_before_free(MPI_Comm comm) noexcept {
-  stop_on_error([&] {
+  locked([&] {
     last_log.log = nullptr;
     Communicator* const c = communicator(comm);
     if (!c) return;
@@ -131,7 +131,7 @@ void arrivals_before_free(MPI_Comm comm) noexcept {
 }
 
 void arrivals_step() {
-  stop_on_error([] {
+  locked([] {
     for (auto at = logs().begin(); at != logs().end();) {
       ArrivalLog& log = *at->second;
       if (log.next > log.first)

@@ -19,7 +19,7 @@ namespace why = effort::record::trace;
 
 namespace {
 
-constexpr std::int64_t us = 1'000;
+constexpr std::int64_t microsecond = 1'000;
 constexpr int windows = 30, steps = 10, ranks = 4, odd_window = 17, parts = 8;
 
 /// In each step of some 2 ms, in which ranks compute in eight parts, rank 3 sends to rank 2 late, rank 1 computes
@@ -44,9 +44,9 @@ Trace late_ranks(const std::string& reduction) {
         const std::int64_t late = (rank == 1   ? 400
                                    : rank == 3 ? 200
                                                : 0) *
-                                      us +
-                                  (w == odd_window && rank == 1 ? 5000 * us : 0);
-        arrival[rank] = now + work(1000 * us) + late;
+                                      microsecond +
+                                  (w == odd_window && rank == 1 ? 5000 * microsecond : 0);
+        arrival[rank] = now + work(1000 * microsecond) + late;
         Events& e = events[static_cast<std::size_t>(rank)];
         e.at(now).step(static_cast<std::uint64_t>(steps * w + s));
         for (int part = 0; part < parts; ++part)
@@ -57,15 +57,16 @@ Trace late_ranks(const std::string& reduction) {
         e.at(arrival[rank]);
       }
       const std::uint64_t bytes = 1000 + static_cast<std::uint64_t>(s);
-      const std::int64_t sent = arrival[3] + work(10 * us), received = std::max(arrival[2], sent) + work(10 * us);
+      const std::int64_t sent = arrival[3] + work(10 * microsecond),
+                         received = std::max(arrival[2], sent) + work(10 * microsecond);
       events[3].enter(region_send).message(Kind::send, 2, 0, bytes).at(sent).leave(region_send);
       events[2].enter(region_receive).at(received).message(Kind::receive, 3, 0, bytes).leave(region_receive);
       arrival[3] = sent;
       arrival[2] = received;
       for (const std::int64_t at : arrival) last = std::max(last, at);
-      last += work(20 * us);
+      last += work(20 * microsecond);
       for (Events& e : events) e.enter(allreduce).collective(-1, 8, 8).at(last).leave(allreduce);
-      now = last + work(5 * us);
+      now = last + work(5 * microsecond);
     }
     TraceWindow& window = add_window(trace, w, start, now, steps);
     window.first_step = steps * w;

@@ -28,7 +28,7 @@ struct Sums {
 };
 using ByPath = std::unordered_map<std::int32_t, Sums>;
 /// [windows] of ranks.
-using Table = std::vector<std::map<std::int32_t, ByPath>>;
+using WindowTable = std::vector<std::map<std::int32_t, ByPath>>;
 
 /// Adds up the calls of a span.
 class Adder {
@@ -71,8 +71,8 @@ void correct(ByPath& sums, const RebuiltPart& part, const CallPaths& paths) {
   }
 }
 
-Table table_of(const Trace& trace, CallPaths& paths) {
-  Table table(trace.windows.size());
+WindowTable table_of(const Trace& trace, CallPaths& paths) {
+  WindowTable table(trace.windows.size());
   for (const TraceThread& thread : trace.threads) {
     for (const TraceSpan& span : thread.spans) {
       const KeptRank* const kept = trace.windows[span.window].find(thread.rank);
@@ -231,7 +231,7 @@ class Estimator {
   const Trace& trace_;
   CallEstimates& out_;
   CallPaths paths_;
-  Table table_;
+  WindowTable table_;
 };
 
 }  // namespace
