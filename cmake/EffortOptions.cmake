@@ -82,12 +82,21 @@ if(EFFORT_SANITIZE)
   add_compile_definitions(EFFORT_SANITIZED)
 endif()
 
-# The standard headers that most files include, precompiled, which takes a seventh off the time to build a library. The
-# default preset turns this off, so that a file that lacks an include does not compile.
-function(effort_precompile target)
-  list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>" OUTPUT_VARIABLE more)
-  set(headers algorithm array atomic chrono cmath cstdint cstdio cstring map memory mutex optional span
-    stdexcept string string_view thread vector)
-  list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
-  target_precompile_headers(${target} PRIVATE ${headers} ${more})
+# Compiling the sources of one folder together takes less than half of the time if everything is built, and longer if
+# only some files have changed. Names in anonymous namespaces must therefore be unique in their folder.
+option(EFFORT_COMPILE_BY_FOLDER "Compile the sources of each folder together" OFF)
+function(effort_compile_by_folder target)
+  if(NOT EFFORT_COMPILE_BY_FOLDER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(base ${target} SOURCE_DIR)
+  foreach(source IN LISTS sources)
+    get_filename_component(folder "${source}" DIRECTORY)
+    cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${base}" NORMALIZE)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
 endfunction()
