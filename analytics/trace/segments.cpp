@@ -18,7 +18,7 @@ constexpr unsigned segments_version = 1;
   throw TraceError(std::string(what) + " is damaged (" + problem + "), skip it");
 }
 
-std::uint64_t small_number(codec::ByteReader& in, std::uint64_t most, const char* what) {
+std::uint64_t number_up_to(codec::ByteReader& in, std::uint64_t most, const char* what) {
   const std::uint64_t value = in.varint();
   if (value > most) fail(what, "a number is out of range");
   return value;
@@ -74,14 +74,14 @@ RepresentativePiece read_representatives(std::span<const std::byte> bytes) {
     codec::ByteReader in(bytes);
     if (in.byte() != segments_version) fail(what, "it has another version");
     RepresentativePiece piece;
-    piece.first = small_number(in, most_number, what);
-    piece.sequence = small_number(in, std::uint64_t{1} << 62, what);
-    const std::uint64_t n = small_number(in, most_segments, what);
+    piece.first = number_up_to(in, most_number, what);
+    piece.sequence = number_up_to(in, std::uint64_t{1} << 62, what);
+    const std::uint64_t n = number_up_to(in, most_segments, what);
     std::size_t end = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
       RepresentativePiece::Part part;
-      part.begin = end + small_number(in, most_reduced_events, what);
-      part.length = small_number(in, most_reduced_events, what);
+      part.begin = end + number_up_to(in, most_reduced_events, what);
+      part.length = number_up_to(in, most_reduced_events, what);
       end = part.begin + part.length;
       if (part.length == 0 || end > most_reduced_events) fail(what, "a part is out of range");
       piece.parts.push_back(part);
@@ -129,15 +129,15 @@ ReducedChunk read_reduced(std::span<const std::byte> bytes) {
     ReducedChunk chunk;
     chunk.sequence = in.varint();
     std::int64_t last = 0;
-    for (std::uint64_t runs = small_number(in, most_segments, what); runs > 0; --runs) {
-      const std::uint64_t code = small_number(in, 4 * most_number, what);
-      const std::uint64_t length = small_number(in, most_segments - chunk.representatives.size(), what);
+    for (std::uint64_t runs = number_up_to(in, most_segments, what); runs > 0; --runs) {
+      const std::uint64_t code = number_up_to(in, 4 * most_number, what);
+      const std::uint64_t length = number_up_to(in, most_segments - chunk.representatives.size(), what);
       const std::uint64_t step = code > 0 ? code - 1 : 0;
       last += static_cast<std::int64_t>(step >> 1 ^ (~(step & 1) + 1));
       if (last < 0 || last > static_cast<std::int64_t>(most_number)) fail(what, "no such representative");
       chunk.representatives.insert(chunk.representatives.end(), length, code == 0 ? Encoder::in_full : last);
     }
-    for (std::uint64_t n = small_number(in, std::min<std::uint64_t>(most_reduced_events, in.left()), what); n > 0; --n)
+    for (std::uint64_t n = number_up_to(in, std::min<std::uint64_t>(most_reduced_events, in.left()), what); n > 0; --n)
       chunk.corrections.push_back(in.signed_varint());
     const unsigned largest = in.byte(), usual = in.byte();
     if (std::max(largest, usual) > most_error_code) fail(what, "an error is out of range");
