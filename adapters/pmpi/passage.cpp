@@ -109,6 +109,7 @@ bool Thread::prepare() {
     previous = &landmark_;
     pass(before);
     for (auto& head : table_) head.reset();
+    behind_.fill(0);
     pairs_.clear();
     before_ = nullptr;
     if (counted_session.exchange(session) != session) {
@@ -156,9 +157,29 @@ void Thread::count_long_gap(std::uint64_t gap) {
 }
 
 Site* Thread::known_site(Call call, const void* return_address, const std::byte* cfa) const {
-  for (Site* s = table_[place(return_address)].get(); s; s = s->next.get())
-    if (s->is(call, return_address, cfa)) return s;
+  std::size_t at = place(return_address);
+  for (int level = 0; level < max_depth; ++level) {
+    for (Site* s = table_[at].get(); s; s = s->next.get())
+      if (s->is(call, return_address, cfa)) return s;
+    const std::ptrdiff_t behind = behind_[at];
+    if (behind == 0 || !stack_end_ || stack_end_ - cfa < behind + std::ptrdiff_t{sizeof(void*)}) break;
+    at = place_behind(at, address_at(behind, cfa));
+  }
   return nullptr;
+}
+
+std::unique_ptr<Site>& Thread::free_place(const void* return_address, const Trail& trail) {
+  constexpr int crowded = 4;
+  std::size_t at = place(return_address);
+  for (int i = 0; i < trail.n; ++i) {
+    int sites = 0;
+    for (const Site* s = table_[at].get(); s && sites < crowded; s = s->next.get()) ++sites;
+    if (sites < crowded) break;
+    if (behind_[at] == 0) behind_[at] = trail.frames[i].offset;
+    if (behind_[at] != trail.frames[i].offset) break;
+    at = place_behind(at, trail.frames[i].address);
+  }
+  return table_[at];
 }
 
 Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) {
@@ -183,7 +204,7 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
     site->trail.close(stack_end_);
     site->region = region_named(path_depth() > 0 ? site->path->text : name_of_all(info(call).kind), info(call).kind);
     site->splits = splits(call);
-    auto& head = table_[place(return_address)];
+    auto& head = free_place(return_address, site->trail);
     site->next = std::move(head);
     head = std::move(site);
     made = head.get();

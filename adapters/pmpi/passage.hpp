@@ -8,6 +8,7 @@
 
 #include "effort/effort.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -122,8 +123,17 @@ class Thread {
   std::uint64_t calls = 0;                    ///< number of calls that split, likewise
 
  private:
-  static constexpr std::size_t places = 1024;
+  static constexpr int places_bits = 10;
+  static constexpr std::size_t places = std::size_t{1} << places_bits;
   static std::size_t place(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % places; }
+  static std::size_t place_behind(std::size_t at, const void* address) {
+    return (at + reinterpret_cast<std::uintptr_t>(address)) * 0x9E3779B97F4A7C15u >> (64 - places_bits);
+  }
+
+  /// Where a new site belongs.  If the program calls MPI through one function of its own, all sites have the same
+  /// return address.  Its place then becomes crowded, and further sites go to a place that also depends on the next
+  /// frame.
+  std::unique_ptr<Site>& free_place(const void* return_address, const Trail& trail);
 
   Site* add_site(Call call, const void* return_address, const std::byte* cfa);
   void read_cpu_clock(Site& site);
@@ -140,6 +150,7 @@ class Thread {
   int refusals_ = 0;        ///< number of sites for which memory ran out
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
+  std::array<std::ptrdiff_t, places> behind_{};                ///< of crowded places: offset of the next frame; else 0
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
 };
 

@@ -53,10 +53,13 @@ const std::byte* stack_end();
 /// @param cfa  canonical frame address of the wrapper
 Trail unwind(const void* return_address, const std::byte* cfa, int depth);
 
-/// Whether the stack holds the frame now.  Deliberately reads beyond the calling function's own frame.
-__attribute__((no_sanitize("address"))) inline bool holds(const Frame& frame, const std::byte* cfa) {
-  return *reinterpret_cast<const void* const*>(cfa + frame.offset) == frame.address;
+/// The stack's content there.  Deliberately reads beyond the calling function's own frame.
+__attribute__((no_sanitize("address"))) inline const void* address_at(std::ptrdiff_t offset, const std::byte* cfa) {
+  return *reinterpret_cast<const void* const*>(cfa + offset);
 }
+
+/// Whether the stack holds the frame now.
+inline bool holds(const Frame& frame, const std::byte* cfa) { return address_at(frame.offset, cfa) == frame.address; }
 
 /// Whether the stack holds the trail now.  Takes one or two nanoseconds.
 inline bool holds(const Trail& trail, const std::byte* cfa) {
