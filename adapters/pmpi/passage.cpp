@@ -109,7 +109,7 @@ bool Thread::prepare() {
     previous = &landmark_;
     pass(before);
     for (auto& head : table_) head.reset();
-    behind_.fill(0);
+    behind_.fill({});
     pairs_.clear();
     before_ = nullptr;
     if (counted_session.exchange(session) != session) {
@@ -158,12 +158,14 @@ void Thread::count_long_gap(std::uint64_t gap) {
 
 Site* Thread::known_site(Call call, const void* return_address, const std::byte* cfa) const {
   std::size_t at = place(return_address);
+  const void* code = return_address;
   for (int level = 0; level < max_depth; ++level) {
     for (Site* s = table_[at].get(); s; s = s->next.get())
       if (s->is(call, return_address, cfa)) return s;
-    const std::ptrdiff_t behind = behind_[at];
-    if (behind == 0 || !stack_end_ || stack_end_ - cfa < behind + std::ptrdiff_t{sizeof(void*)}) break;
-    at = place_behind(at, address_at(behind, cfa));
+    const Behind& behind = behind_[at];
+    if (behind.code != code || stack_end_ - cfa < behind.offset + std::ptrdiff_t{sizeof(void*)}) break;
+    code = address_at(behind.offset, cfa);
+    at = place_behind(at, code);
   }
   return nullptr;
 }
@@ -171,13 +173,16 @@ Site* Thread::known_site(Call call, const void* return_address, const std::byte*
 std::unique_ptr<Site>& Thread::free_place(const void* return_address, const Trail& trail) {
   constexpr int crowded = 4;
   std::size_t at = place(return_address);
+  const void* code = return_address;
   for (int i = 0; i < trail.n; ++i) {
     int sites = 0;
     for (const Site* s = table_[at].get(); s && sites < crowded; s = s->next.get()) ++sites;
     if (sites < crowded) break;
-    if (behind_[at] == 0) behind_[at] = trail.frames[i].offset;
-    if (behind_[at] != trail.frames[i].offset) break;
-    at = place_behind(at, trail.frames[i].address);
+    Behind& behind = behind_[at];
+    if (!behind.code) behind = {code, trail.frames[i].offset};
+    if (behind.code != code || behind.offset != trail.frames[i].offset) break;
+    code = trail.frames[i].address;
+    at = place_behind(at, code);
   }
   return table_[at];
 }

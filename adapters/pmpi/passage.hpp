@@ -130,6 +130,13 @@ class Thread {
     return (at + reinterpret_cast<std::uintptr_t>(address)) * 0x9E3779B97F4A7C15u >> (64 - places_bits);
   }
 
+  /// Where the stack has the next return address, if the code at the return address before it is this.  Other code must
+  /// not be looked behind: on the stack of a fiber, whose end is not known, that might lead beyond it.
+  struct Behind {
+    const void* code = nullptr;
+    std::ptrdiff_t offset = 0;
+  };
+
   /// Where a new site belongs.  If the program calls MPI through one function of its own, all sites have the same
   /// return address.  Its place then becomes crowded, and further sites go to a place that also depends on the next
   /// frame.
@@ -150,7 +157,7 @@ class Thread {
   int refusals_ = 0;        ///< number of sites for which memory ran out
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
-  std::array<std::ptrdiff_t, places> behind_{};                ///< of crowded places: offset of the next frame; else 0
+  std::array<Behind, places> behind_{};                        ///< of crowded places
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
 };
 
