@@ -1,8 +1,8 @@
 // The page on function calls: numbers as `effort calls --json` prints them, keys, search, differences between ranks and
-// files, and what a small page leaves out.  Takes screenshots.
+// files, and what a small page leaves out.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, check, drawn, finish, near, open, run, settings } from "./harness.mjs";
+import { browser, check, drawn, finish, near, open, picture, run, settings } from "./harness.mjs";
 
 const { effort, modules, source, work } = settings();
 const file = (name) => join(work, name);
@@ -55,7 +55,7 @@ for (const [width, theme] of [
   await settled(page);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   check(wide <= 1, `at ${width}: ${wide} pixels wider than the window`);
-  await page.screenshot({ path: file(`calls-${width}-${theme}.png`), fullPage: true });
+  await picture(page, file(`calls-${width}-${theme}.png`), true);
   await page.close();
 }
 

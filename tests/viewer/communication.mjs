@@ -1,8 +1,8 @@
 // The page on communication: it agrees with `effort comm`, for a trace and for a snapshot alone; a run of 16,384 ranks;
-// a page that is too small; a run without communication.  Takes screenshots.
+// a page that is too small; a run without communication.
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { browser, check, drawn, finish, near, open, PATIENCE, run, settings } from "./harness.mjs";
+import { PATIENCE, browser, check, drawn, finish, near, open, picture, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const makeTrace = process.env.EFFORT_MAKE_TRACE;
@@ -66,7 +66,7 @@ for (const [name, width, theme] of [
   await settled(page);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   check(wide <= 1, `${name} at ${width}: ${wide} pixels wider than the window`);
-  await page.screenshot({ path: file(`${name}-${width}-${theme}.png`), fullPage: true });
+  await picture(page, file(`${name}-${width}-${theme}.png`), true);
   await page.close();
 }
 
@@ -255,7 +255,7 @@ near(inSeconds(cause[1]), blamed.caused_wait_seconds[3], 0.01, "how long others 
 const waited = blamed.collective_wait_seconds[3] + blamed.late_sender_wait_seconds[3];
 near(inSeconds(cause[3]), waited, 0.01, "how long rank 3 waited itself");
 check((await rows(followed, "awaitedwindows"))[0][2] === "3", "the first window");
-await followed.screenshot({ path: file("followed.png"), fullPage: true });
+await picture(followed, file("followed.png"), true);
 await followed.close();
 
 const none = await open(chromium, file("none.html"), { tab: "communication" });

@@ -78,6 +78,11 @@ export async function open(chromium, file, { tab = "overview", width = 1440, the
   return page;
 }
 
+/** Takes a picture for people to look at, if EFFORT_TEST_PICTURES is set. */
+export async function picture(page, path, fullPage = false) {
+  if (process.env.EFFORT_TEST_PICTURES) await page.screenshot({ path, fullPage });
+}
+
 /** Waits until pending drawing is done. */
 export function drawn(page) {
   return page.evaluate(

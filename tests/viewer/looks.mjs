@@ -1,8 +1,8 @@
 // Opens every part of the page for every kind of run: no error on the console, no request, nothing wider than the
-// window.  Takes screenshots.
+// window.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, check, finish, open, refined, run, settings } from "./harness.mjs";
+import { browser, check, finish, open, picture, refined, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const chromium = await browser(modules);
@@ -42,7 +42,7 @@ for (const file of pages) {
       }));
       check(text > 10, `${file} ${name}: blank`);
       check(wide <= 1, `${file} ${name} at ${width}: ${wide} pixels wider than the window`);
-      await page.screenshot({ path: join(work, `${file.split("/").pop()}-${name}-${width}-${theme}.png`) });
+      await picture(page, join(work, `${file.split("/").pop()}-${name}-${width}-${theme}.png`));
     }
     await page.close();
   }

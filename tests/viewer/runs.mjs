@@ -7,13 +7,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  PATIENCE,
   browser,
   check,
   drawn,
   finish,
   near,
   open,
-  PATIENCE,
+  picture,
   placeOf,
   point,
   readCube,
@@ -226,7 +227,7 @@ async function looks(chromium, file, name) {
         text > 10 && wide <= 1,
         `${name} ${tab} at ${width}: ${text} characters, ${wide} pixels wider than the window`
       );
-      await page.screenshot({ path: join(work, `${name}-${tab.slice(4)}-${width}-${theme}.png`) });
+      await picture(page, join(work, `${name}-${tab.slice(4)}-${width}-${theme}.png`));
     }
     await page.close();
   }

@@ -1,8 +1,8 @@
 // The timeline and the page on trust: numbers as `effort trace info --json` prints them, keys, groups, windows that
-// were not kept or do not fit, and the time that a picture takes.  Takes screenshots.
+// were not kept or do not fit, and the time that a picture takes.
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { browser, check, drawn, finish, near, open, PATIENCE, run, settings } from "./harness.mjs";
+import { PATIENCE, browser, check, drawn, finish, near, open, picture, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const makeTrace = process.env.EFFORT_MAKE_TRACE;
@@ -48,7 +48,7 @@ for (const [width, theme] of [
     if (tab === "timeline") await settled(page);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     check(wide <= 1, `${tab} at ${width}: ${wide} pixels wider than the window`);
-    await page.screenshot({ path: join(work, `${tab}-${width}-${theme}.png`) });
+    await picture(page, join(work, `${tab}-${width}-${theme}.png`));
   }
   await page.close();
 }
@@ -136,7 +136,7 @@ for (let i = 0; i < 40 && arrows === 0; ++i) {
   arrows = Number((await data(page)).arrows);
 }
 check(arrows > 0, "no arrows");
-await page.screenshot({ path: join(work, "near.png") });
+await picture(page, join(work, "near.png"));
 
 // The numbers of the page on trust are the command's.
 await page.click("#tab-trust");

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, check, finish, open, PATIENCE, refined, run, settings } from "./harness.mjs";
+import { PATIENCE, browser, check, finish, open, picture, refined, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const snapshot = join(work, "use.effort"),
@@ -54,15 +54,15 @@ const ticks = () => page.evaluate(() => document.querySelector(".maptitle .statu
 
 // A brush and keys change the viewport.
 const box = await (await page.$("canvas.map")).boundingBox();
-const picture = () => page.evaluate(() => document.querySelector("canvas.map").toDataURL());
-const whole = await picture();
+const pixels = () => page.evaluate(() => document.querySelector("canvas.map").toDataURL());
+const whole = await pixels();
 await page.mouse.move(box.x + 200, box.y + 60);
 await page.mouse.down();
 await page.mouse.move(box.x + 500, box.y + 200, { steps: 4 });
 await page.mouse.up();
 await refined(page);
 await page.mouse.move(5, 5);
-check((await picture()) !== whole, "the brush did not zoom");
+check((await pixels()) !== whole, "the brush did not zoom");
 await page.focus("canvas.map");
 await page.keyboard.press("0");
 await refined(page);
@@ -97,7 +97,7 @@ await page.selectOption("select[aria-label=show]", "both");
 await refined(page);
 check((await page.$$(".surface[data-kind=webgl] canvas")).length === 2, "two surfaces");
 await page.waitForTimeout(400);
-await page.screenshot({ path: join(work, "use-both.png"), fullPage: true });
+await picture(page, join(work, "use-both.png"), true);
 
 // Keys open parts and change the theme; several runs are compared.
 await page.keyboard.press("1");
@@ -111,7 +111,7 @@ check(
   (await page.inputValue("select[aria-label=after]")) === "0" && (await page.innerText("main")).includes("Only after"),
   "the other way round"
 );
-await page.screenshot({ path: join(work, "use-compare.png"), fullPage: true });
+await picture(page, join(work, "use-compare.png"), true);
 
 // A region leads to its source lines, and text that looks like markup stays text.
 await page.click("#tab-regions");
@@ -122,7 +122,7 @@ check(
   (await page.$$eval("tr.here", (rows) => rows.map((r) => r.dataset.line))).join() === "1,2,3,4",
   "lines of 'assemble'"
 );
-await page.screenshot({ path: join(work, "use-source.png"), fullPage: true });
+await picture(page, join(work, "use-source.png"), true);
 await page.click("#tab-overview");
 check((await page.innerText("main")).includes("<b>markup</b>"), "a note with markup");
 await page.click("#tab-regions");
