@@ -4,32 +4,53 @@
 
 #include <array>
 #include <cstddef>
-#include <deque>
+#include <vector>
 
 namespace effort::balance {
 
-/// Watches two signals that do not depend on how the work is divided at present.  A lag is a period if one of them
-/// changes much less over it than over shorter lags.
-/// Not thread-safe; deterministic; time O(longest) per step.
+/// Folds two signals over every possible period: the change of the mean load, and the loss of a division made one step
+/// before.  Neither depends on how the work is divided at present.  A period is found if the mean values of its phases
+/// differ much more than the values within a phase (one-way analysis of variance; epoch folding: Leahy et al. 1983).
+/// Not thread-safe; deterministic; time O(longest) per step, memory O(longest^2).
 class Cycle {
  public:
   static constexpr int longest = 40;  ///< steps of the longest period found
 
+  Cycle();
   /// @param mean  mean load of the step, > 0
-  /// @param loss  loss of a division made one step before; negative if unknown.  The value of one period earlier then
-  ///              replaces it, or the previous step's if no period has been found
+  /// @param loss  loss of a division made one step before; negative: unknown
   void observe(double mean, double loss);
   /// Period in steps; 0 if none was found.
   int period() const { return period_; }
 
  private:
-  struct Signal {
-    std::deque<double> past;                                 // newest first
-    std::array<double, longest + 1> difference{}, weight{};  // from the value of each lag, fading
-    void observe(double value);
-    std::array<double, longest + 1> ratios() const;
+  struct Sums {
+    double weight = 0, value = 0;
+    double weighted_square() const { return weight > 0 ? value * value / weight : 0.0; }  ///< of the mean value
   };
-  Signal mean_, loss_;
+  /// A signal folded over one period.
+  struct Folded {
+    std::vector<Sums> phases;    // [step % period]
+    std::size_t empty = 0;       // phases without a value
+    double weighted_square = 0;  // sum over the phases
+  };
+  /// How well a period explains a signal.
+  struct Fit {
+    double share = 0;  ///< of the variance that lies between phases, without the part that chance explains
+    double f = 0;      ///< variance between phases over variance within them
+  };
+  struct Signal {
+    std::array<Folded, longest + 1> folded;  // [period]
+    double weight = 0, squared_weights = 0, sum = 0, squares = 0;
+    void observe(int step, double value, double weight_of_step);
+    void scale(double factor);
+    Fit fit(int period) const;
+  };
+  Fit fit(int period) const;
+
+  std::array<Signal, 2> signals_;
+  double last_mean_ = 0;
+  double weight_ = 1;  // of the next step: growing weights instead of fading sums
   int steps_ = 0, period_ = 0;
 };
 
