@@ -56,6 +56,9 @@ constexpr double two_step_price = 3;
 constexpr double least_removed = 0.4;
 // Assumed while no price is known: mean steps that may be risked to learn the price.
 constexpr double unknown_price = 2;
+// While no price is known: mean steps that a fresh division would have saved before a rebalance is recommended.  A few
+// steps show whether a loss lasts (rent or buy: Karlin et al. 1988).
+constexpr double least_lost = 1.5;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
 // Mean loads kept to see whether the first step of a distribution is slower than others.
@@ -321,7 +324,8 @@ Verdict Decision::decide(const LookFacts& facts) {
   v.balanced = excess_ < equal_loads;
   if (v.no_price) {
     // Loads that move faster than they can be followed are imbalanced under any division.
-    const bool helps = settings_.threshold_binds || sure_excess_ > least_removed * facts.imbalance;
+    const bool helps = settings_.threshold_binds ||
+                       (sure_excess_ > least_removed * facts.imbalance && avoidable_ > least_lost * mean_);
     v.rebalance =
         helps && facts.imbalance > settings_.threshold &&
         has_persisted(&SeenLoss::loss, settings_.threshold, facts.imbalance, two_step_price * facts.imbalance);
@@ -347,6 +351,15 @@ Verdict Decision::decide(const LookFacts& facts) {
     urgency_ += urgency_gain * (sure_excess_ - urgency_);
   }
   v.urgency = urgency_;
+  // The first trials may soon show that a rebalance helps.  The longer they have not, the less likely it is that the
+  // next look changes that.
+  const bool undecided = v.no_price && !v.rebalance && facts.imbalance > settings_.threshold;
+  undecided_steps_ = undecided ? undecided_steps_ + (steps_ - last_look_) : 0;
+  last_look_ = steps_;
+  if (undecided) {
+    v.patience = std::min(v.patience, undecided_steps_);
+    v.urgency = std::max(urgency_, excess_);
+  }
   return v;
 }
 

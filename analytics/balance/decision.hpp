@@ -137,6 +137,8 @@ class Decision {
   int failures_ = 0;          ///< consecutive failed rebalances before the last one
   double avoidable_ = 0;      ///< seconds lost since the last rebalance that a fresh division would have saved
   double last_loss_ = -1;     ///< loss at the last look; -1: none
+  int last_look_ = 0;         ///< step of the last look
+  int undecided_steps_ = 0;   ///< steps for which the imbalance has exceeded the threshold without a recommendation
   int rising_ = 0;            ///< consecutive looks at which the loss rose
 };
 

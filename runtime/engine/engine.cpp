@@ -231,7 +231,10 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
 /// The step up to which to read: that of the next look, or the end of the next window to be described.
 std::int64_t Engine::pass_end() const { return std::min(appointment_.last, collector_.window_end()); }
 
-window::LookCost Engine::look_cost() const { return {cpu_per_look_, latency_, wait_, step_seconds_}; }
+window::LookCost Engine::look_cost() const {
+  if (latency_ == 0) return {};
+  return {cpu_per_look_, latency_, wait_, step_seconds_};
+}
 
 void Engine::measure_step_time(std::int64_t first, std::int64_t last) {
   const WindowBlock& block = collector_.block();
@@ -270,11 +273,14 @@ bool Engine::process_steps() {
   if (looks) {
     known_ = &analyzer_->look(nodes_, look_cost());
     // The hint of a fixed window includes its description.  If looks are more frequent, only the first hint waits for a
-    // description.
+    // description, so its cost says nothing about later ones.
+    const bool is_typical = settings_.window > 0 || described_;
     if (settings_.window > 0 || !described_) describe_window();
     look();
-    smooth(latency_, static_cast<double>(measure::monotonic_ns() - began) * 1e-9);
-    smooth(cpu_per_look_, static_cast<double>(measure::thread_cpu_ns() - began_cpu) * 1e-9);
+    if (is_typical) {
+      smooth(latency_, static_cast<double>(measure::monotonic_ns() - began) * 1e-9);
+      smooth(cpu_per_look_, static_cast<double>(measure::thread_cpu_ns() - began_cpu) * 1e-9);
+    }
   }
   if (!full) return true;
   if (settings_.window == 0) describe_window();

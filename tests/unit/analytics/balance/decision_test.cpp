@@ -142,21 +142,42 @@ TEST_CASE("the threshold decides while no price is known; trials are made below 
   Course course;
   course.fresh = [](int, int) { return 0.01; };
   course.price = 0.2;
-  const auto first = [&](double loss, bool trials) {
+  const auto first = [&](double loss, bool trials, bool threshold_binds = false) {
     course.untouched = [loss](int) { return loss; };
     DecisionSettings settings;
     settings.trials = trials;
+    settings.threshold_binds = threshold_binds;
     const Outcome outcome = follow(course, 400, settings);
     return outcome.rebalanced.empty() ? -1 : outcome.rebalanced[0];
   };
-  CHECK(first(0.3, false) >= 0);
-  CHECK(first(0.3, false) <= 3);
+  // Without the user's threshold, 1.5 mean steps must have been lost.
+  CHECK(first(0.3, false) >= 5);
+  CHECK(first(0.3, false) <= 6);
+  CHECK(first(0.8, false) >= 1);
+  CHECK(first(0.8, false) <= 2);
+  CHECK(first(0.3, false, true) >= 0);
+  CHECK(first(0.3, false, true) <= 3);
   CHECK(first(0.08, false) == -1);
   const int tried = first(0.08, true);
   REQUIRE(tried >= 0);
   DecisionSettings settings;
   course.untouched = [](int) { return 0.08; };
   CHECK(follow(course, 400, settings).verdicts[static_cast<std::size_t>(tried)].trial);
+}
+
+TEST_CASE("while no price is known, looks come soon after the imbalance has exceeded the threshold, then ever later",
+          "[balance]") {
+  Course course;
+  course.untouched = [](int s) { return s < 4 ? 0.05 : 0.5; };
+  course.fresh = [](int, int) { return 0.45; };  // a rebalance would not help
+  const Outcome outcome = follow(course, 40, {});
+  REQUIRE(outcome.rebalanced.empty());
+  CHECK(outcome.verdicts[2].patience > 4);
+  CHECK(outcome.verdicts[2].urgency == 0);
+  CHECK(outcome.verdicts[4].patience == 1);
+  CHECK(outcome.verdicts[4].urgency > 0.04);
+  CHECK(outcome.verdicts[8].patience == 5);
+  CHECK(outcome.verdicts[39].patience == 36);
 }
 
 TEST_CASE("while no price is known, a rebalance that trials show to be useless is not recommended", "[balance]") {
