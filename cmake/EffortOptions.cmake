@@ -92,6 +92,7 @@ function(effort_compile_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   get_target_property(base ${target} SOURCE_DIR)
+  list(FILTER sources EXCLUDE REGEX "^\\$<")  # objects of another target
   foreach(source IN LISTS sources)
     get_filename_component(folder "${source}" DIRECTORY)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${base}" NORMALIZE)

@@ -9,19 +9,19 @@ namespace {
 constexpr double price = 2;
 constexpr int every = 20, steps = 400;
 
-struct Outcome {
+struct PeakOutcome {
   int rebalances = 0;
   double cost = 0, never = 0;  // losses and prices, mean loads
 };
 
 // A program that is balanced except for a peak of loss 9 every 20 steps.  Trials predict a loss of 1 after a division.
-Outcome follow(bool peaks_move, bool trials) {
+PeakOutcome follow(bool peaks_move, bool trials) {
   DecisionSettings settings;
   settings.initial_price = price;
   settings.trials = trials;
   Decision decision(settings);
   PeakFinder peaks;
-  Outcome out;
+  PeakOutcome out;
   for (int s = 1; s <= steps; ++s) {
     const bool peak = s % every == 0;
     const double left = peaks_move && out.rebalances > 0 ? 1 : 9, loss = peak ? left : 0.01;
@@ -49,7 +49,7 @@ Outcome follow(bool peaks_move, bool trials) {
 }
 
 TEST_CASE("peaks are tried once: a rebalance shows whether they move with the work", "[balance]") {
-  const Outcome moving = follow(true, true), staying = follow(false, true);
+  const PeakOutcome moving = follow(true, true), staying = follow(false, true);
   CHECK(moving.rebalances >= 1);
   CHECK(moving.cost < 0.4 * moving.never);
   CHECK(staying.rebalances >= 1);

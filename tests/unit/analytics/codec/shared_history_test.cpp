@@ -5,7 +5,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -18,7 +17,7 @@ using Counts = std::vector<std::size_t>;
 using Values = std::vector<double>;
 namespace test = effort::test;
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+using effort::test::not_a_number;
 
 /// Rows of a matrix on a node.
 struct Part {

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -20,8 +19,8 @@ using namespace effort::codec;
 namespace test = effort::test;
 using Values = std::vector<double>;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+using effort::test::inf;
+using effort::test::not_a_number;
 
 /// Returns bytes like a file, and counts them.
 class CountingSource final : public ByteSource {

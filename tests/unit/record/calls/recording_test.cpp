@@ -23,7 +23,7 @@ Events read(const RecordingFile& file, std::size_t stream) {
   return out;
 }
 
-std::string refusal(std::vector<std::byte> bytes) {
+std::string recording_refusal(std::vector<std::byte> bytes) {
   try {
     const RecordingFile file(std::move(bytes), "x.rec");
     for (std::size_t i = 0; i < file.names().streams.size(); ++i) read(file, i);
@@ -62,7 +62,7 @@ TEST_CASE("a loop costs nothing while it repeats") {
 TEST_CASE("an id that was never defined is refused with the place of its record") {
   effort::record::calls::test::RecordingMaker maker(4);
   maker.thread(0, Events{1, 0, 9, 0});
-  const std::string message = refusal(maker.bytes());
+  const std::string message = recording_refusal(maker.bytes());
   CHECK(message.find("the id 9, which was never defined") != std::string::npos);
   CHECK(message.find("(file 'x.rec', byte ") != std::string::npos);
 }
@@ -71,7 +71,7 @@ TEST_CASE("damaged recordings are refused or read, and cut ones too") {
   effort::record::calls::test::RecordingMaker maker(60);
   maker.thread(0, any_events(5, 30'000, 60, 0.5));
   const std::vector<std::byte>& good = maker.bytes();
-  REQUIRE(refusal(good) == "");
+  REQUIRE(recording_refusal(good) == "");
   std::mt19937_64 random(1);
   int refused = 0;
   for (int i = 0; i < 400; ++i) {
@@ -84,14 +84,14 @@ TEST_CASE("damaged recordings are refused or read, and cut ones too") {
                            : i % 4 == 1 ? chunk + random() % 16
                                         : chunk + 64 + random() % (recording::room / 8);
     bad[at] ^= static_cast<std::byte>(1 + random() % 255);
-    const std::string message = refusal(std::move(bad));
+    const std::string message = recording_refusal(std::move(bad));
     if (message.empty()) continue;
     ++refused;
     CHECK(message.find("(file 'x.rec', byte ") != std::string::npos);
   }
   CHECK(refused > 100);
   for (std::size_t n = 0; n < good.size(); n += 4099) {
-    const std::string message = refusal({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n)});
+    const std::string message = recording_refusal({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n)});
     if (!message.empty()) CHECK(message.find("(file 'x.rec', byte ") != std::string::npos);
   }
 }
