@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::int64_t steps = 220;
 
-using Random = std::mt19937_64;
-
 // A periodic bump over the ranks.
 double bump(double rank, double centre, double width, double ranks) {
   const double d = std::fabs(std::remainder(rank - centre, ranks));
@@ -31,10 +29,6 @@ struct Shape {
       for (std::int64_t s = 0; s < steps; ++s) at(r, s) = f(r, s);
   }
 };
-
-double uniform(Random& random, double low, double high) {
-  return std::uniform_real_distribution<double>(low, high)(random);
-}
 
 std::vector<double> spread(int ranks, double sigma, Random& random) {
   std::lognormal_distribution<double> draw(0.0, sigma);

@@ -4,10 +4,16 @@
 #include "analytics/replay/division.hpp"
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
 namespace effort::bench {
+
+using Random = std::mt19937_64;
+inline double uniform(Random& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
 
 /// A recorded or generated run: seconds, [regions][ranks][steps].
 struct Recording {

@@ -12,8 +12,6 @@
 namespace effort::bench {
 namespace {
 
-using Random = std::mt19937_64;
-
 /// A kind of duties that ranks have besides their load, and their effect on the loads before any rebalance.
 struct Duties {
   const char* name;
@@ -23,10 +21,6 @@ struct Duties {
 
 double& value(Recording& run, std::vector<double>& of, int rank, std::int64_t step) {
   return of[static_cast<std::size_t>(rank) * static_cast<std::size_t>(run.steps) + static_cast<std::size_t>(step)];
-}
-
-double uniform(Random& random, double low, double high) {
-  return std::uniform_real_distribution<double>(low, high)(random);
 }
 
 void none(Recording&, std::vector<double>&, Random&) {}
