@@ -50,8 +50,8 @@ struct Verdict {
   Predictor predictor = Predictor::last;  ///< the predictor expected to lose least until the next rebalance
   double price = -1;                      ///< seconds; < 0 unknown
   double expected_saving = 0;             ///< seconds that a rebalance now saves until the next good opportunity
-  int patience = 1;                       ///< steps until a rebalance is expected to pay, >= 1
-  double urgency = 0;                     ///< learned loss per step by which a rebalance is delayed, in mean loads
+  int patience = 1;                       ///< steps until a rebalance may pay or a look may recommend one, >= 1
+  double urgency = 0;                     ///< loss per step by which a rebalance is delayed, in mean loads
   bool balanced = false;                  ///< no distribution could gain 2 % or more
   bool too_expensive = false;             ///< imbalanced, but not worth the price
   bool no_price = false;                  ///< no price is known

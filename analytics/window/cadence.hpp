@@ -10,7 +10,7 @@ struct LookCost {
   double cpu_seconds = 0;      ///< CPU time of the analysing thread per look
   double latency_seconds = 0;  ///< from the end of a step to its hint
   double wait_seconds = 0;     ///< time the host waits for a hint of lag 0, smallest over the ranks
-  double step_seconds = 0;     ///< elapsed time of a step; 0: not known yet
+  double step_seconds = 0;     ///< elapsed time of a step; 0: no cost is known yet
 };
 
 /// The next look comes `steps` steps after the present one; its hint is delivered `lag` steps later.
