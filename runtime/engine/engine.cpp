@@ -104,6 +104,9 @@ void Engine::run() {
     std::vector<cpu_set_t> cpus;
     for (int r = 0; r < segment_.n_local(); ++r) cpus.push_back(segment_.rank(r).cpus);
     if (own_thread_) log_.note(place_this_thread(settings_.pin, placement_, cpus));
+    if (settings_.load_metric == "time") {
+      if (std::string crowded = crowded_units(cpus); !crowded.empty()) log_.note(std::move(crowded));
+    }
     KokkosScope kokkos;
     watch_ranks();
     loop();

@@ -56,4 +56,18 @@ std::string place_this_thread(const std::string& pin, Placement* placement, std:
   return choice.bind ? bind_this_thread(choice.cpus, choice.why) : choice.why;
 }
 
+std::string crowded_units(std::span<const cpu_set_t> ranks) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const cpu_set_t& rank : ranks) {
+    if (CPU_COUNT(&rank) == 0) return "";
+    CPU_OR(&all, &all, &rank);
+  }
+  const auto units = static_cast<std::size_t>(CPU_COUNT(&all));
+  if (ranks.size() <= units) return "";
+  return std::to_string(ranks.size()) + " ranks share " + std::to_string(units) + " processing unit" +
+         (units == 1 ? "" : "s") +
+         ", so wall time includes waiting for a unit: set LOAD_METRIC=cpu_time to measure and balance the ranks' work";
+}
+
 }  // namespace effort::engine

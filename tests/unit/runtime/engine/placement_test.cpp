@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace effort::engine;
 
@@ -32,4 +33,15 @@ TEST_CASE("text that is not a list of processing units binds nothing") {
     CHECK(!units_of(list));
     CHECK(place_this_thread(list, nullptr, {}).find("does not name processing units") != std::string::npos);
   }
+}
+
+TEST_CASE("ranks that outnumber their processing units are told that wall time does not measure work") {
+  const cpu_set_t two = *units_of("4-5"), one = *units_of("4"), other = *units_of("9");
+  CHECK(crowded_units(std::vector{two, two}).empty());
+  CHECK(crowded_units(std::vector{one, other}).empty());
+  CHECK(crowded_units(std::vector{two, two, two}).starts_with("3 ranks share 2 processing units, "));
+  CHECK(crowded_units(std::vector{one, one}).starts_with("2 ranks share 1 processing unit, "));
+  cpu_set_t unknown;
+  CPU_ZERO(&unknown);
+  CHECK(crowded_units(std::vector{one, one, unknown}).empty());
 }
