@@ -57,6 +57,7 @@ bool Process::read_settings() {
   modules_wanted_ = s.modules;
   names_wanted_ = s.names;
   depth_limit_ = s.depth != 0 ? s.depth : ~0u;
+  stamp_every_ = s.stamp_every;
   least_ns_ = s.least_ns;
   return s.on;
 }
@@ -86,6 +87,7 @@ bool Process::open() {
   header_->chunk_bytes = layout::chunk_bytes;
   header_->process = static_cast<std::uint64_t>(::getpid());
   header_->rank = rank_of_process();
+  header_->stamp_every = stamp_every_;
   timespec now;
   ::clock_gettime(CLOCK_REALTIME, &now);
   header_->started_unix_ns =

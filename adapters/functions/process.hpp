@@ -76,6 +76,7 @@ class Process {
 
   std::uint32_t next_thread();
   std::uint32_t depth_limit() const { return depth_limit_; }
+  std::uint32_t stamp_every() const { return stamp_every_; }
   /// Minimum duration of Thread::look_every events, in nanoseconds; 0: no limit.
   std::uint64_t least_ns() const { return least_ns_; }
 
@@ -113,7 +114,7 @@ class Process {
   bool all_modules_ = false;
   const char* modules_wanted_ = nullptr;
   const char* names_wanted_ = nullptr;
-  std::uint32_t depth_limit_ = 0;
+  std::uint32_t depth_limit_ = 0, stamp_every_ = 0;
   std::uint64_t least_ns_ = 0;
   layout::ChunkHeader* functions_chunk_ = nullptr;
   layout::ChunkHeader* modules_chunk_ = nullptr;

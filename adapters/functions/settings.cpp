@@ -18,8 +18,8 @@ namespace effort::functions {
 
 namespace {
 
-/// The cost of recording an event, for the limit of FUNCTIONS_OVERHEAD (docs/adr/0041).
-constexpr double event_ns = 8;
+/// The costs of recording an event and of a time stamp, for the limit of FUNCTIONS_OVERHEAD (docs/adr/0041, 0049).
+constexpr double event_ns = 8, stamp_ns = 35;
 constexpr double default_overhead = 0.1;
 
 bool is_set(const char* name) {
@@ -93,9 +93,12 @@ Settings read_settings() {
   if (s.names && s.names[0] == '\0') s.names = nullptr;
   if (const char* depth = environment("EFFORT_FUNCTIONS_DEPTH"))
     s.depth = static_cast<std::uint32_t>(std::clamp(std::atol(depth), 0l, 1'000'000'000l));
+  if (const char* stamps = environment("EFFORT_FUNCTIONS_STAMPS"))
+    s.stamp_every = static_cast<std::uint32_t>(std::clamp(std::atol(stamps), 0l, long{calls::most_stamp_every}));
   const char* const overhead = environment("EFFORT_FUNCTIONS_OVERHEAD");
   const double share = overhead ? decimal(overhead) : default_overhead;
-  if (share > 0 && share < 1) s.least_ns = static_cast<std::uint64_t>(Thread::look_every * event_ns / share);
+  const double cost = event_ns + (s.stamp_every > 0 ? stamp_ns / s.stamp_every : 0);
+  if (share > 0 && share < 1) s.least_ns = static_cast<std::uint64_t>(Thread::look_every * cost / share);
   return s;
 }
 

@@ -6,8 +6,42 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace effort::functions {
+
+bool Chunks::reserve() {
+  std::uint32_t n = std::clamp(sequence, 1u, most_at_once);
+  layout::ChunkHeader* chunks = process.new_chunks(n);
+  if (!chunks && n > 1) chunks = process.new_chunks(n = 1);  // the last one that fits
+  if (!chunks) return false;
+  mapped_before = mapped;
+  n_mapped_before = n_mapped;
+  mapped = chunks;
+  n_mapped = n;
+  n_taken = 0;
+  return true;
+}
+
+bool Chunks::begin(std::uint32_t thread) {
+  if (n_taken == n_mapped && !reserve()) return false;
+  now = reinterpret_cast<layout::ChunkHeader*>(reinterpret_cast<char*>(mapped) +
+                                               layout::chunk_bytes * std::size_t{n_taken++});
+  now->thread = thread;
+  now->sequence = sequence++;
+  used = 0;
+  return true;
+}
+
+void Chunks::ready(layout::ChunkKind kind) {
+  __atomic_store_n(&now->kind, kind, __ATOMIC_RELEASE);
+  if (mapped_before) Process::unmap(mapped_before, n_mapped_before);
+  mapped_before = nullptr;
+}
+
+void Chunks::unmap() {
+  if (mapped) Process::unmap(mapped, n_mapped);
+}
 
 Thread* Thread::make() {
   void* const at = ::mmap(nullptr, sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -16,45 +50,30 @@ Thread* Thread::make() {
   thread->number_ = process.next_thread();
   thread->until_sample_ = sample_every;
   thread->looked_ns_ = direct::monotonic_ns();
-  if (!thread->begin_chunk()) thread->stopped_ = true;
+  if (!thread->begin()) thread->stopped_ = true;
   return thread;
 }
 
 void Thread::destroy(Thread* thread) {
-  if (thread->mapped_) Process::unmap(thread->mapped_, thread->n_mapped_);
+  thread->calls_.unmap();
+  thread->stamps_.unmap();
   ::munmap(thread, sizeof(Thread));
 }
 
 void Thread::restart() {
   restarted_ = true;
   busy = false;
-  chunk_ = mapped_ = nullptr;  // the parent's
-  n_mapped_ = n_taken_ = 0;
+  calls_ = stamps_ = {};  // the parent's
 }
 
-bool Thread::reserve_chunks() {
-  std::uint32_t n = std::clamp(sequence_, 1u, most_chunks);
-  layout::ChunkHeader* chunks = process.new_chunks(n);
-  if (!chunks && n > 1) chunks = process.new_chunks(n = 1);  // the last one that fits
-  if (!chunks) return false;
-  mapped_ = chunks;
-  n_mapped_ = n;
-  n_taken_ = 0;
-  return true;
-}
-
-bool Thread::begin_chunk() {
-  if (n_taken_ == n_mapped_ && !reserve_chunks()) return false;
-  auto* const next = reinterpret_cast<layout::ChunkHeader*>(reinterpret_cast<char*>(mapped_) +
-                                                            layout::chunk_bytes * std::size_t{n_taken_++});
-  next->thread = number_;
-  next->sequence = sequence_++;
-  next->left_out = left_out_;
-  next->skipped = skipped_;
-  // A later chunk becomes valid once it has the events that the previous one announced.
-  if (next->sequence == 0) __atomic_store_n(&next->kind, layout::calls, __ATOMIC_RELEASE);
-  chunk_ = next;
-  used_ = 0;
+bool Thread::begin() {
+  if (!calls_.begin(number_)) return false;
+  calls_.ready(layout::calls);
+  schedule_ = calls::StampSchedule(process.stamp_every());
+  if (process.stamp_every() == 0) return true;
+  if (!stamps_.begin(number_)) return false;
+  stamps_.ready(layout::stamps);
+  stamped_ns_ = direct::monotonic_ns();
   return true;
 }
 
@@ -63,27 +82,43 @@ void Thread::write(LiveEvent event) {
     ++left_out_;
     return;
   }
-  layout::ChunkHeader *const before = chunk_, *const mapped_before = mapped_;
-  const std::uint32_t n_before = n_mapped_;
   const ErrorNumber kept;
-  const std::uint64_t expected = before->state & ((std::uint64_t{1} << layout::run_bits) - 1);
-  if (used_ + calls::most_record_bytes > layout::room && !begin_chunk()) {
+  const std::uint64_t expected = calls_.now->state & ((std::uint64_t{1} << layout::run_bits) - 1);
+  const bool is_full = calls_.used + calls::most_record_bytes > layout::room;
+  if (is_full && !calls_.begin(number_)) {
     stopped_ = true;
     return;
   }
-  unsigned char* const from = reinterpret_cast<unsigned char*>(chunk_ + 1);
-  used_ =
-      static_cast<std::uint32_t>(calls::put_record(from + used_, expected, predictor_.second() == event, event) - from);
-  // Write the bytes before the state that announces them, and complete a chunk before giving it its kind.
+  unsigned char* const from = reinterpret_cast<unsigned char*>(calls_.now + 1);
+  calls_.used = static_cast<std::uint32_t>(
+      calls::put_record(from + calls_.used, expected, predictor_.second() == event, event) - from);
+  // Write the bytes before the state that announces them.  A later chunk becomes valid once it has the events that the
+  // previous one announced.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  __atomic_store_n(&chunk_->state, std::uint64_t{used_} << layout::run_bits, __ATOMIC_RELEASE);
-  if (chunk_ != before) {
-    __atomic_store_n(&chunk_->kind, layout::calls, __ATOMIC_RELEASE);
-    if (mapped_ != mapped_before) Process::unmap(mapped_before, n_before);
-  }
-  chunk_->left_out = left_out_;
-  chunk_->skipped = skipped_;
+  __atomic_store_n(&calls_.now->state, std::uint64_t{calls_.used} << layout::run_bits, __ATOMIC_RELEASE);
+  calls_.now->left_out = left_out_;
+  calls_.now->skipped = skipped_;
+  if (is_full) calls_.ready(layout::calls);
   predictor_.miss(event);
+}
+
+void Thread::stamp() {
+  if (stopped_ || !stamps_.now) return;
+  const std::uint64_t now = direct::monotonic_ns();
+  const bool is_full = stamps_.used + calls::most_number_bytes > layout::room;
+  if (is_full) {
+    const ErrorNumber kept;
+    if (!stamps_.begin(number_)) {
+      stamps_.now = nullptr;
+      return;
+    }
+  }
+  unsigned char* const from = reinterpret_cast<unsigned char*>(stamps_.now + 1);
+  stamps_.used = static_cast<std::uint32_t>(calls::put_number(from + stamps_.used, now - stamped_ns_) - from);
+  stamped_ns_ = now;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  __atomic_store_n(&stamps_.now->state, std::uint64_t{stamps_.used} << layout::run_bits, __ATOMIC_RELEASE);
+  if (is_full) stamps_.ready(layout::stamps);
 }
 
 bool Thread::on_other_stack() {
@@ -116,16 +151,15 @@ void Thread::enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t 
   if (depth_ > 0 && frames_[depth_ - 1].stack == stack) [[unlikely]]
     close_repeated(function, short_site, stack);
   if (bits & left_out) {
-    __atomic_store_n(&chunk_->left_out, ++left_out_, __ATOMIC_RELAXED);
+    __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED);
     return;
   }
   if (is_deepest()) [[unlikely]] {
-    __atomic_store_n(&chunk_->left_out, ++left_out_, __ATOMIC_RELAXED);
+    __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED);
     return;
   }
   const auto id = static_cast<LiveEvent>(bits & id_bits);
-  frames_[depth_++] = {stack, function, short_site, id};
-  record(id);
+  push({stack, function, short_site, id, false});
 }
 
 void Thread::leave(std::uintptr_t function, std::uintptr_t stack) {
@@ -159,13 +193,13 @@ void Thread::after_fork() {
   if (stopped_) return;
   std::memset(static_cast<void*>(&predictor_), 0, sizeof predictor_);
   number_ = process.next_thread();
-  sequence_ = 0;
   left_out_ = skipped_ = 0;
-  stopped_ = !begin_chunk();
+  stopped_ = !begin();
   // The child starts inside the calls that were open at the fork.
-  for (std::uint32_t i = 0; i < depth_ && !stopped_; ++i) {
-    frames_[i].id = static_cast<LiveEvent>(process.find(frames_[i].function) & id_bits);
-    record(frames_[i].id);
+  for (const std::uint32_t open = std::exchange(depth_, 0); depth_ < open && !stopped_;) {
+    const Frame& frame = frames_[depth_];
+    push({frame.stack, frame.function, frame.site, static_cast<LiveEvent>(process.find(frame.function) & id_bits),
+          false});
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "adapters/functions/process.hpp"
 #include "analytics/calls/live.hpp"
+#include "analytics/calls/stamps.hpp"
 
 namespace effort::functions {
 
@@ -18,6 +19,28 @@ struct Frame {
   std::uintptr_t function;  ///< its address
   std::uint32_t site;       ///< lower half of its return address
   LiveEvent id;
+  bool stamped;  ///< its return has a time stamp, as its entry had
+};
+
+/// The chunks of one kind that a thread fills one after the other.
+struct Chunks {
+  layout::ChunkHeader* now;     ///< being filled; null: none
+  layout::ChunkHeader* mapped;  ///< the chunks around it, of which the first ones have been taken
+  std::uint32_t n_mapped, n_taken;
+  std::uint32_t used, sequence;        ///< bytes of `now`, chunks so far
+  layout::ChunkHeader* mapped_before;  ///< to be unmapped once `now` is ready; null: nothing
+  std::uint32_t n_mapped_before;
+
+  /// Takes the next chunk, which is not ready yet.  False if the file cannot grow.
+  bool begin(std::uint32_t thread);
+  /// The chunk becomes valid, and the one before is not written to any more.
+  void ready(layout::ChunkKind kind);
+  void unmap();
+
+ private:
+  bool reserve();
+  /// Chunks that are reserved and mapped at once, later on, so that most new chunks need no system call.
+  static constexpr std::uint32_t most_at_once = 16;
 };
 
 /// One thread's state, about 3.5 MB of zeros that occupy memory only once they are used.
@@ -37,7 +60,7 @@ class Thread {
   bool busy;
   void count_skipped() {
     ++skipped_;
-    if (chunk_) chunk_->skipped = skipped_;
+    if (calls_.now) calls_.now->skipped = skipped_;
   }
 
   /// Events between two looks at their rate.
@@ -48,14 +71,12 @@ class Thread {
   /// Odd, because every second event is often a return.
   static constexpr std::uint32_t sample_every = 61, samples_per_look = 1024;
   static constexpr std::uintptr_t usual_jump = 1 << 18;
-  /// Chunks that are reserved and mapped at once, later on, so that most new chunks need no system call.
-  static constexpr std::uint32_t most_chunks = 16;
 
   void record(LiveEvent event) {
     if (predictor_.expects(event)) [[likely]] {
       predictor_.hit(event);
       // One store, so that a process that is killed at any moment leaves a consistent record.
-      __atomic_store_n(&chunk_->state, chunk_->state + 1, __ATOMIC_RELAXED);
+      __atomic_store_n(&calls_.now->state, calls_.now->state + 1, __ATOMIC_RELAXED);
     } else {
       write(event);
     }
@@ -63,11 +84,22 @@ class Thread {
       sample(event);
   }
   void write(LiveEvent event);
-  bool begin_chunk();
-  bool reserve_chunks();
+  void stamp();
+  /// Opens the first chunks.  False if the file cannot grow.
+  bool begin();
+  void push(const Frame& frame) {
+    frames_[depth_++] = frame;
+    record(frame.id);
+    if (schedule_.stamps_call()) [[unlikely]] {
+      frames_[depth_ - 1].stamped = true;
+      stamp();
+    }
+  }
   void pop() {
     --depth_;
     record(0);
+    if (frames_[depth_].stamped) [[unlikely]]
+      stamp();
   }
   void close_ended(std::uintptr_t stack) {
     // A frame below the stack pointer has ended, although its return was not seen: longjmp, an exception.
@@ -84,14 +116,13 @@ class Thread {
   void sample(LiveEvent event);
   void look();
 
-  layout::ChunkHeader* chunk_;
-  layout::ChunkHeader* mapped_;  ///< the chunks around it, of which the first ones have been taken
-  std::uint32_t n_mapped_, n_taken_;
-  std::uint32_t used_, depth_, until_sample_, n_samples_;
-  std::uint32_t number_, sequence_;
+  Chunks calls_, stamps_;
+  calls::StampSchedule schedule_;
+  std::uint32_t depth_, until_sample_, n_samples_;
+  std::uint32_t number_;
   bool stopped_;    ///< the file cannot grow
   bool restarted_;  ///< in a child of fork()
-  std::uint64_t left_out_, skipped_, looked_ns_;
+  std::uint64_t left_out_, skipped_, looked_ns_, stamped_ns_;
   LiveEvent samples_[samples_per_look];
   std::uint8_t sample_counts_[65536];
   Frame frames_[most_depth];

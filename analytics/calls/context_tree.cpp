@@ -23,19 +23,44 @@ std::uint32_t ContextTree::child(std::uint32_t parent, std::uint32_t function) {
   return node;
 }
 
-void ContextTree::add(std::span<const std::uint32_t> events) {
+inline void ContextTree::enter(std::uint32_t function, std::uint64_t stamp) {
+  const std::uint32_t node = child(stack_.empty() ? 0 : stack_.back().node, function);
+  ++nodes_[node].calls;
+  ++totals_.calls;
+  stack_.push_back({node, function, stamp});
+  totals_.depth = std::max(totals_.depth, stack_.size());
+}
+
+inline void ContextTree::leave(std::uint64_t stamp) {
+  if (stack_.empty()) {
+    ++totals_.stray_returns;
+    return;
+  }
+  const Open call = stack_.back();
+  stack_.pop_back();
+  if (call.stamp == no_stamp || stamp == no_stamp) return;
+  ++nodes_[call.node].timed_calls;
+  nodes_[call.node].timed_ns += stamp - call.stamp;
+}
+
+void ContextTree::add(std::span<const std::uint32_t> events, std::span<const std::uint64_t> gaps) {
+  if (stamp_every_ == 0) {
+    for (const std::uint32_t event : events) event != 0 ? enter(event, no_stamp) : leave(no_stamp);
+    return;
+  }
+  std::size_t g = 0;
   for (const std::uint32_t event : events) {
-    if (event != 0) {
-      const std::uint32_t node = child(stack_.empty() ? 0 : stack_.back().node, event);
-      ++nodes_[node].calls;
-      ++totals_.calls;
-      stack_.push_back({node, event});
-      totals_.depth = std::max(totals_.depth, stack_.size());
-    } else if (stack_.empty()) {
-      ++totals_.stray_returns;
-    } else {
-      stack_.pop_back();
-    }
+    std::uint64_t stamp = no_stamp;
+    if (stamps_.next(event) && g < gaps.size()) stamp = now_ += gaps[g++];
+    event != 0 ? enter(event, stamp) : leave(stamp);
+  }
+}
+
+void ContextTree::end_stream() {
+  for (const Open& call : stack_) {
+    if (call.stamp == no_stamp) continue;
+    ++nodes_[call.node].timed_calls;
+    nodes_[call.node].timed_ns += now_ - call.stamp;
   }
 }
 

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analytics/calls/stamps.hpp"
+
 namespace effort::calls {
 
 /// Counts calls by stack.  Memory: of the different stacks, at most most_nodes; deeper calls then count for the last
@@ -18,6 +20,7 @@ class ContextTree {
     std::uint32_t function;  ///< id; 0 for the root
     std::uint32_t parent;    ///< index; of the root 0
     std::uint64_t calls = 0;
+    std::uint64_t timed_calls = 0, timed_ns = 0;  ///< those with time stamps, and from their entries to their returns
     std::uint32_t last_child = 0, last_child_function = 0;  ///< the child that was called last
   };
   /// Totals of one stream.
@@ -30,11 +33,18 @@ class ContextTree {
   ContextTree() : nodes_{{0, 0}} {}
 
   /// Another stream begins; its first call has no caller.
-  void begin_stream() {
+  /// @param stamp_every  see StampSchedule
+  void begin_stream(std::uint32_t stamp_every = 0) {
     stack_.clear();
     totals_ = {};
+    stamp_every_ = stamp_every;
+    stamps_ = StampFinder(stamp_every);
+    now_ = 0;
   }
-  void add(std::span<const std::uint32_t> events);
+  /// @param gaps  [stamps among the events, or fewer at the end of the stream] ns since the stamp before
+  void add(std::span<const std::uint32_t> events, std::span<const std::uint64_t> gaps = {});
+  /// Calls that have not returned are timed up to the last stamp.
+  void end_stream();
   /// Of the stream that was begun last.
   Totals totals() const;
 
@@ -43,14 +53,21 @@ class ContextTree {
 
  private:
   std::uint32_t child(std::uint32_t parent, std::uint32_t function);
+  void enter(std::uint32_t function, std::uint64_t stamp);
+  void leave(std::uint64_t stamp);
 
+  static constexpr std::uint64_t no_stamp = ~std::uint64_t{0};
   struct Open {
     std::uint32_t node, function;
+    std::uint64_t stamp;  ///< at its entry, ns, or no_stamp
   };
   std::vector<Node> nodes_;
   std::unordered_map<std::uint64_t, std::uint32_t> children_;  ///< by parent and function
   std::vector<Open> stack_;
   Totals totals_;
+  std::uint32_t stamp_every_ = 0;
+  StampFinder stamps_;
+  std::uint64_t now_ = 0;  ///< the last stamp, ns since the first event
 };
 
 }  // namespace effort::calls

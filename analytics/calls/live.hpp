@@ -71,6 +71,9 @@ class LivePredictor {
 /// The most bytes of a record.
 inline constexpr std::size_t most_record_bytes = 6 + 3;
 
+/// The most bytes of a number.
+inline constexpr std::size_t most_number_bytes = 10;
+
 inline unsigned char* put_number(unsigned char* to, std::uint64_t value) {
   for (; value >= 128; value >>= 7) *to++ = static_cast<unsigned char>(value | 128);
   *to++ = static_cast<unsigned char>(value);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct Stream {
   std::uint64_t events = 0;    ///< entries and returns
   std::uint64_t left_out = 0;  ///< calls that occurred but are not in the stream
   std::string label;           ///< such as the name of the file that it was made from
+  /// One call in so many has time stamps (effort::calls::StampFinder); 0: none has.
+  std::uint32_t stamp_every = 0;
 };
 
 /// The functions of the ids, and a list of the streams.
@@ -33,5 +37,11 @@ struct Names {
   std::vector<Function> functions;  ///< of id 1, 2, ...; empty: ids have no names
   std::vector<Stream> streams;
 };
+
+/// Takes events of a stream, in several pieces, and the times between those that have a stamp.
+/// @param gaps  [stamps among the events, or fewer at the end of the stream] ns since the stamp before; of the first
+///              stamp: since the thread's recording began
+using TimedSink = std::function<void(std::uint64_t stream, std::span<const std::uint32_t> events,
+                                     std::span<const std::uint64_t> gaps)>;
 
 }  // namespace effort::record::calls

@@ -1,6 +1,7 @@
 #include "record/calls/file.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "analytics/codec/codec.hpp"
@@ -105,13 +106,22 @@ void FileMaker::begin(std::uint64_t stream) {
   in_block_ = true;
 }
 
-void FileMaker::append(std::uint64_t stream, std::span<const std::uint32_t> events) {
+void FileMaker::append(std::uint64_t stream, std::span<const std::uint32_t> events, std::uint32_t every,
+                       std::span<const std::uint64_t> gaps) {
   if (stream >= events_.size()) {
     if (stream != events_.size()) throw std::invalid_argument("streams are appended one after the other");
+    end_times();
+    stamp_every_ = every;
+    stamps_ = effort::calls::StampFinder(every);
     events_.push_back(0);
     begin(stream);
   } else if (stream + 1 != events_.size()) {
     throw std::invalid_argument("streams are appended one after the other");
+  }
+  for (std::size_t i = 0, g = 0; i < events.size() && every > 0; ++i) {
+    if (!stamps_.next(events[i]) || g == gaps.size()) continue;
+    times_.put(stamps_.context(), gaps[g++]);
+    if (times_.count() == format::most_stamps) end_times();
   }
   events_.back() += events.size();
   while (!events.empty()) {
@@ -126,8 +136,19 @@ void FileMaker::end_block() {
   in_block_ = false;
 }
 
+void FileMaker::end_times() {
+  if (times_.count() == 0) return;
+  Bytes out;
+  put_varint(out, events_.size() - 1);
+  put_varint(out, stamp_every_);
+  put_varint(out, times_.count());
+  append_to(out, times_.finish());
+  append_to(bytes_, format::framed(format::type_times, out));
+}
+
 std::vector<std::byte> FileMaker::finish(Names names) {
   if (in_block_) end_block();
+  end_times();
   events_.resize(names.streams.size());
   for (std::size_t i = 0; i < events_.size(); ++i) names.streams[i].events = events_[i];
   append_to(bytes_, format::framed(format::type_names, names_payload(names)));
@@ -166,6 +187,8 @@ CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
       throw FormatError("the checksum of a part is wrong", name_, at, "copy the file again");
     if (frame->type == format::type_block) {
       blocks_.push_back({at + format::frame_bytes, frame->length});
+    } else if (frame->type == format::type_times) {
+      add_times(payload, at);
     } else if (frame->type == format::type_names) {
       try {
         names_ = parse_names(payload);
@@ -177,6 +200,80 @@ CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
     at += format::frame_bytes + frame->length;
   }
   if (!named) throw FormatError("the list of streams is missing", name_, all.size(), "copy the file again");
+  for (std::size_t i = 0; i < std::min(stamp_every_.size(), names_.streams.size()); ++i)
+    names_.streams[i].stamp_every = stamp_every_[i];
+}
+
+void CallsFile::add_times(View payload, std::size_t offset) {
+  try {
+    record::format::Cursor in(payload);
+    const std::uint64_t stream = in.varint(format::most_streams, "the stream of time stamps");
+    const auto every =
+        static_cast<std::uint32_t>(in.varint(effort::calls::most_stamp_every, "the distance of time stamps"));
+    const std::uint64_t stamps = in.varint(format::most_stamps, "the number of time stamps");
+    if (every == 0) throw std::runtime_error("the distance of time stamps is 0");
+    if (stream + 1 < stamp_every_.size()) throw std::runtime_error("the time stamps are not in the order of streams");
+    stamp_every_.resize(stream + 1);
+    if (stamp_every_[stream] != 0 && stamp_every_[stream] != every)
+      throw std::runtime_error("the distance of time stamps changes within a stream");
+    stamp_every_[stream] = every;
+    const std::size_t before = offset + format::frame_bytes + in.at();
+    times_.push_back({stream, stamps, {before, in.left()}});
+  } catch (const std::runtime_error& e) {
+    throw FormatError(e.what(), name_, offset, "encode the calls again");
+  }
+}
+
+/// The times of stamps, in the order of the file.
+class CallsFile::TimesReader {
+ public:
+  explicit TimesReader(const CallsFile& file) : file_(file) {}
+
+  /// Of the next event with a stamp, if it is in the file.
+  bool next(std::uint64_t stream, std::uint32_t context, std::uint64_t& gap) {
+    while (left_ == 0) {
+      while (part_ < file_.times_.size() && file_.times_[part_].stream < stream) ++part_;
+      if (part_ == file_.times_.size() || file_.times_[part_].stream != stream) return false;
+      const Times& times = file_.times_[part_++];
+      left_ = times.stamps;
+      stream_ = times.stream;
+      decoder_.emplace(std::span(file_.bytes_).subspan(times.coded.offset, times.coded.size));
+    }
+    if (stream_ != stream) {
+      left_ = 0;  // stamps of events that do not exist
+      return next(stream, context, gap);
+    }
+    gap = decoder_->next(context);
+    if (decoder_->overran())
+      throw FormatError("the time stamps are damaged", file_.name_, file_.times_[part_ - 1].coded.offset,
+                        "encode the calls again");
+    --left_;
+    return true;
+  }
+
+ private:
+  const CallsFile& file_;
+  std::size_t part_ = 0;
+  std::uint64_t left_ = 0, stream_ = 0;
+  std::optional<effort::calls::GapDecoder> decoder_;
+};
+
+void CallsFile::read_timed(const TimedSink& sink) const {
+  TimesReader times(*this);
+  std::optional<std::uint64_t> current;
+  effort::calls::StampFinder stamps;
+  std::vector<std::uint64_t> gaps;
+  read([&](std::uint64_t stream, std::span<const std::uint32_t> events) {
+    const std::uint32_t every = names_.streams[stream].stamp_every;
+    if (current != stream) stamps = effort::calls::StampFinder(every);
+    current = stream;
+    gaps.clear();
+    std::uint64_t gap;
+    if (every > 0)
+      for (const std::uint32_t event : events)
+        if (stamps.next(event) && times.next(stream, stamps.context(), gap)) gaps.push_back(gap);
+    sink(stream, events, gaps);
+  });
 }
 
 void CallsFile::read(const effort::calls::EventSink& sink) const {

@@ -24,6 +24,9 @@ inline constexpr std::size_t header_bytes = record::format::chunk_file_header_by
 inline constexpr std::uint32_t type_block = record::format::four("CALL");
 inline constexpr std::uint32_t type_names = record::format::four("NAME");
 
+inline constexpr std::uint32_t type_times = record::format::four("TIME");
+
+inline constexpr std::uint64_t most_stamps = std::uint64_t{1} << 20;  ///< of a part
 inline constexpr std::uint64_t most_streams = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t most_functions = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t most_text = 4096;

@@ -26,9 +26,11 @@ struct Header {
   std::uint32_t functions;  ///< entries in chunks of functions
   std::uint32_t modules;    ///< entries in chunks of modules
   std::uint32_t threads;    ///< that have made calls
+  /// One call in so many has time stamps (analytics/calls/stamps.hpp); 0: none has.
+  std::uint32_t stamp_every;
 };
 
-enum ChunkKind : std::uint32_t { unused = 0, functions = 1, modules = 2, calls = 3 };
+enum ChunkKind : std::uint32_t { unused = 0, functions = 1, modules = 2, calls = 3, stamps = 4 };
 
 /// At the start of each chunk, at header_bytes + chunk_bytes * index.  Chunks of one kind and thread are numbered from
 /// 0.
@@ -39,6 +41,7 @@ struct ChunkHeader {
   std::uint32_t reserved;
   /// Of calls: bytes of records << 40 | expected events since the last record.  Only in the thread's last chunk do
   /// these events count; in others, the next chunk's first record has them.
+  /// Of stamps: bytes << 40.
   std::uint64_t state;
   std::uint64_t left_out;  ///< calls of functions that were left out, in all chunks of the thread so far
   std::uint64_t skipped;   ///< calls that were not recorded because they interrupted recording, or were too deep

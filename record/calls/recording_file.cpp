@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analytics/calls/live.hpp"
+#include "analytics/calls/stamps.hpp"
 #include "record/calls/recording.hpp"
 #include "record/reader.hpp"
 
@@ -42,6 +43,20 @@ class Pieces {
   std::vector<std::uint32_t> events_;
   std::size_t n_ = 0;
 };
+
+/// Reads numbers of at most `most_bits` bits, and refuses bytes that are none.
+template <typename Refuse>
+std::uint64_t read_number(std::span<const std::byte> bytes, std::size_t& at, std::size_t end, int most_bits,
+                          const Refuse& refuse) {
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < most_bits && at < end; shift += 7) {
+    const auto byte = std::to_integer<std::uint64_t>(bytes[at++]);
+    value |= (byte & 127) << shift;
+    if (byte < 128) return value;
+  }
+  refuse(at);
+  return 0;
+}
 
 std::string hexadecimal(const char* bytes, std::size_t n) {
   std::string out;
@@ -80,10 +95,11 @@ void RecordingFile::find_chunks() {
   for (std::size_t o = layout::header_bytes; o + layout::chunk_bytes <= bytes_.size(); o += layout::chunk_bytes) {
     const auto chunk = at<layout::ChunkHeader>(bytes_, o);
     if (chunk.kind == layout::unused) continue;
-    if (chunk.kind > layout::calls) refuse("a chunk is of unknown kind " + std::to_string(chunk.kind), o);
+    if (chunk.kind > layout::stamps) refuse("a chunk is of unknown kind " + std::to_string(chunk.kind), o);
     if (!found[{chunk.kind, chunk.thread}].emplace(chunk.sequence, o).second) refuse("a chunk occurs twice", o);
   }
   std::vector<std::size_t> function_chunks, module_chunks;
+  std::map<std::uint32_t, std::vector<std::size_t>> stamps;  // by thread
   for (const auto& [key, sequence] : found) {
     std::vector<std::size_t> chunks;
     for (const auto& [number, offset] : sequence) {
@@ -95,17 +111,23 @@ void RecordingFile::find_chunks() {
     else if (key.first == layout::modules && key.second == 0)
       module_chunks = std::move(chunks);
     else if (key.first == layout::calls)
-      threads_.push_back({key.second, std::move(chunks)});
+      threads_.push_back({key.second, std::move(chunks), {}});
+    else if (key.first == layout::stamps)
+      stamps[key.second] = std::move(chunks);
   }
+  if (!stamps.empty() && (header.stamp_every == 0 || header.stamp_every > effort::calls::most_stamp_every))
+    refuse("there are time stamps, but not of which calls", 56);
   read_modules(header.modules, module_chunks);
   read_functions(header.functions, function_chunks);
-  for (const Thread& thread : threads_) {
+  for (Thread& thread : threads_) {
+    thread.stamps = std::move(stamps[thread.number]);
     const auto last = at<layout::ChunkHeader>(bytes_, thread.chunks.back());
     Stream s;
     s.rank = header.rank;
     s.process = header.process;
     s.thread = thread.number;
     s.left_out = last.left_out + last.skipped;
+    if (!thread.stamps.empty()) s.stamp_every = header.stamp_every;
     names_.streams.push_back(s);
   }
 }
@@ -157,20 +179,12 @@ void RecordingFile::read(std::size_t stream, const std::function<void(std::span<
     if (used > layout::room) refuse("a chunk has more records than room", thread.chunks[c]);
     std::size_t o = begin;
     const std::size_t end = begin + used;
-    const auto number = [&](int most_bits) {
-      std::uint64_t value = 0;
-      for (int shift = 0; shift < most_bits && o < end; shift += 7) {
-        const auto byte = std::to_integer<std::uint64_t>(bytes_[o++]);
-        value |= (byte & 127) << shift;
-        if (byte < 128) return value;
-      }
-      refuse("a record is damaged", o);
-    };
+    const auto damaged = [&](std::size_t where) { refuse("a record is damaged", where); };
     while (o < end) {
       const std::size_t record = o;
-      const std::uint64_t head = number(layout::run_bits + 2);
+      const std::uint64_t head = read_number(bytes_, o, end, layout::run_bits + 2, damaged);
       expected_events(head >> 1, record);
-      const std::uint64_t event = (head & 1) != 0 ? number(21) : predictor->second();
+      const std::uint64_t event = (head & 1) != 0 ? read_number(bytes_, o, end, 21, damaged) : predictor->second();
       if (event > names_.functions.size() && event != layout::other_functions)
         refuse("a record has the id " + std::to_string(event) + ", which was never defined", record);
       predictor->miss(static_cast<effort::calls::LiveEvent>(event));
@@ -180,6 +194,31 @@ void RecordingFile::read(std::size_t stream, const std::function<void(std::span<
       expected_events(chunk.state & ((std::uint64_t{1} << layout::run_bits) - 1), thread.chunks[c]);
   }
   pieces.flush();
+}
+
+void RecordingFile::read_timed(std::size_t stream, const TimedSink& sink) const {
+  const std::vector<std::size_t>& chunks = threads_.at(stream).stamps;
+  std::size_t c = 0, o = 0, end = 0;  // the present chunk, and the rest of it
+  const auto next = [&](std::uint64_t& gap) {
+    while (o == end) {
+      if (c == chunks.size()) return false;
+      const std::uint64_t used = at<layout::ChunkHeader>(bytes_, chunks[c]).state >> layout::run_bits;
+      if (used > layout::room) refuse("a chunk has more time stamps than room", chunks[c]);
+      o = chunks[c++] + sizeof(layout::ChunkHeader);
+      end = o + used;
+    }
+    gap = read_number(bytes_, o, end, 64, [&](std::size_t where) { refuse("a time stamp is damaged", where); });
+    return true;
+  };
+  effort::calls::StampFinder stamps(names_.streams[stream].stamp_every);
+  std::vector<std::uint64_t> gaps;
+  read(stream, [&](std::span<const std::uint32_t> events) {
+    gaps.clear();
+    std::uint64_t gap;
+    for (const std::uint32_t event : events)
+      if (stamps.next(event) && next(gap)) gaps.push_back(gap);
+    sink(stream, events, gaps);
+  });
 }
 
 }  // namespace effort::record::calls

@@ -30,11 +30,13 @@ class RecordingFile {
 
   /// The events of a stream, in pieces.
   void read(std::size_t stream, const std::function<void(std::span<const std::uint32_t>)>& sink) const;
+  /// The same with the times of stamps.
+  void read_timed(std::size_t stream, const TimedSink& sink) const;
 
  private:
   struct Thread {
     std::uint32_t number;
-    std::vector<std::size_t> chunks;  ///< offsets, in order
+    std::vector<std::size_t> chunks, stamps;  ///< offsets, in order
   };
   [[noreturn]] void refuse(const std::string& problem, std::size_t offset) const;
   void find_chunks();

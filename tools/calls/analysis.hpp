@@ -23,11 +23,24 @@ struct CallCounts {
   calls::ContextTree tree;
   std::vector<std::size_t> streams;  ///< that were counted
   std::vector<calls::ContextTree::Totals> totals;
+  bool timed = false;  ///< some calls have time stamps
 
   std::uint64_t all_calls() const;
   std::size_t depth() const;
-  /// Calls by function id, the most frequent first.
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> by_function() const;
+  /// Nanoseconds.  If only some calls have time stamps, these stand for all with the same stack.
+  struct Times {
+    double own = 0;        ///< without the calls below
+    double inclusive = 0;  ///< with them; of calls of a function inside itself, only the outermost one counts
+  };
+  /// By node of the tree; 0 without time stamps.
+  std::vector<Times> times() const;
+  struct OfFunction {
+    std::uint32_t function = 0;  ///< id
+    std::uint64_t calls = 0, timed_calls = 0;
+    Times ns;
+  };
+  /// By function, those with the most own time first, or else the most frequent ones.
+  std::vector<OfFunction> by_function() const;
   /// Functions of a context, outermost first.
   std::vector<std::uint32_t> stack(std::size_t node) const;
 };
@@ -41,7 +54,8 @@ CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank,
 nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNames& names, const CallCounts& counts);
 std::string calls_info_text(const CallInput& input, const FunctionNames& names, const CallCounts& counts, bool all);
 /// A line "outer;inner calls" for each stack: the input of flame graph tools.
-std::string folded_stacks(const FunctionNames& names, const CallCounts& counts);
+/// @param by_time  microseconds of own time instead of calls
+std::string folded_stacks(const FunctionNames& names, const CallCounts& counts, bool by_time);
 
 /// Streams as lists of a common tree.
 struct CallTrees {

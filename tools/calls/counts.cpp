@@ -1,6 +1,7 @@
 // Calls by stack.
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "record/text.hpp"
 #include "tools/calls/analysis.hpp"
@@ -43,12 +44,48 @@ std::size_t CallCounts::depth() const {
   return most;
 }
 
-std::vector<std::pair<std::uint32_t, std::uint64_t>> CallCounts::by_function() const {
-  std::map<std::uint32_t, std::uint64_t> sums;
-  for (const calls::ContextTree::Node& node : tree.nodes())
-    if (node.function != 0) sums[node.function] += node.calls;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> out(sums.begin(), sums.end());
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+std::vector<CallCounts::Times> CallCounts::times() const {
+  const std::vector<calls::ContextTree::Node>& nodes = tree.nodes();
+  std::vector<Times> out(nodes.size());
+  if (!timed) return out;
+  // Children follow their parents.  Until a node is reached, `own` has the time of its children.
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const calls::ContextTree::Node& node = nodes[i];
+    const double below = out[i].own;
+    if (node.timed_calls > 0)
+      out[i].inclusive = std::max(below, static_cast<double>(node.timed_ns) * static_cast<double>(node.calls) /
+                                             static_cast<double>(node.timed_calls));
+    else
+      out[i].inclusive = below;
+    out[i].own = out[i].inclusive - below;
+    if (i > 0) out[node.parent].own += out[i].inclusive;
+  }
+  return out;
+}
+
+std::vector<CallCounts::OfFunction> CallCounts::by_function() const {
+  const std::vector<calls::ContextTree::Node>& nodes = tree.nodes();
+  const std::vector<Times> of_node = times();
+  const auto is_inside_itself = [&](std::size_t node) {
+    const std::uint32_t function = nodes[node].function;
+    while ((node = nodes[node].parent) != 0)
+      if (nodes[node].function == function) return true;
+    return false;
+  };
+  std::map<std::uint32_t, OfFunction> sums;
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    OfFunction& sum = sums[nodes[i].function];
+    sum.function = nodes[i].function;
+    sum.calls += nodes[i].calls;
+    sum.timed_calls += nodes[i].timed_calls;
+    sum.ns.own += of_node[i].own;
+    if (timed && !is_inside_itself(i)) sum.ns.inclusive += of_node[i].inclusive;
+  }
+  std::vector<OfFunction> out;
+  for (const auto& [function, sum] : sums) out.push_back(sum);
+  std::stable_sort(out.begin(), out.end(), [](const OfFunction& a, const OfFunction& b) {
+    return std::tuple(a.ns.own, a.calls) > std::tuple(b.ns.own, b.calls);
+  });
   return out;
 }
 
@@ -62,36 +99,42 @@ std::vector<std::uint32_t> CallCounts::stack(std::size_t node) const {
 CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank,
                        const std::function<void(const CallCounts&)>& after) {
   CallCounts counts;
-  for (std::size_t stream = 0; stream < input.names().streams.size(); ++stream)
-    if (!rank || is_of_rank(input, stream, *rank)) counts.streams.push_back(stream);
+  for (std::size_t stream = 0; stream < input.names().streams.size(); ++stream) {
+    if (rank && !is_of_rank(input, stream, *rank)) continue;
+    counts.streams.push_back(stream);
+    counts.timed = counts.timed || input.names().streams[stream].stamp_every > 0;
+  }
   if (rank && counts.streams.empty())
     throw UsageError("--rank " + std::to_string(*rank) + " does not exist in the input");
   // Streams come in order, each in several pieces.
   std::size_t next = 0;
   const auto end_stream = [&] {
     if (next == 0) return;
+    counts.tree.end_stream();
     counts.totals.push_back(counts.tree.totals());
     if (after) after(counts);
   };
   const auto begin_until = [&](std::uint64_t stream) {
     while (next < counts.streams.size() && counts.streams[next] <= stream) {
       end_stream();
-      counts.tree.begin_stream();
+      counts.tree.begin_stream(input.names().streams[counts.streams[next]].stamp_every);
       ++next;
     }
   };
-  input.read([&](std::uint64_t stream, std::span<const std::uint32_t> events) {
-    if (rank && !is_of_rank(input, stream, *rank)) return;
-    begin_until(stream);
-    counts.tree.add(events);
-  });
+  input.read_timed(
+      [&](std::uint64_t stream, std::span<const std::uint32_t> events, std::span<const std::uint64_t> gaps) {
+        if (rank && !is_of_rank(input, stream, *rank)) return;
+        begin_until(stream);
+        counts.tree.add(events, gaps);
+      });
   begin_until(std::numeric_limits<std::uint64_t>::max());
   end_stream();
   return counts;
 }
 
-std::string folded_stacks(const FunctionNames& names, const CallCounts& counts) {
+std::string folded_stacks(const FunctionNames& names, const CallCounts& counts, bool by_time) {
   std::string out;
+  const std::vector<CallCounts::Times> times = counts.times();
   for (std::size_t node = 1; node < counts.tree.nodes().size(); ++node) {
     std::string line;
     for (const std::uint32_t function : counts.stack(node)) {
@@ -99,7 +142,9 @@ std::string folded_stacks(const FunctionNames& names, const CallCounts& counts) 
       std::replace(name.begin(), name.end(), ';', ',');
       line += (line.empty() ? "" : ";") + name;
     }
-    out += line + " " + std::to_string(counts.tree.nodes()[node].calls) + "\n";
+    const std::uint64_t amount =
+        by_time ? static_cast<std::uint64_t>(times[node].own / 1000 + 0.5) : counts.tree.nodes()[node].calls;
+    out += line + " " + std::to_string(amount) + "\n";
   }
   return out;
 }

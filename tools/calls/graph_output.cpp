@@ -40,8 +40,8 @@ nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCo
                                         const std::vector<calls::Loop>& loops) {
   nlohmann::ordered_json out;
   out["functions"] = nlohmann::ordered_json::array();
-  for (const auto& [function, calls] : counts.by_function())
-    out["functions"].push_back({{"name", names.name(function)}, {"calls", calls}});
+  for (const CallCounts::OfFunction& f : counts.by_function())
+    out["functions"].push_back({{"name", names.name(f.function)}, {"calls", f.calls}});
   out["edges"] = nlohmann::ordered_json::array();
   for (const auto& [edge, calls] : call_edges(counts))
     out["edges"].push_back({{"caller", names.name(edge.first)}, {"callee", names.name(edge.second)}, {"calls", calls}});
@@ -63,9 +63,9 @@ nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCo
 std::string calls_graph_dot(const FunctionNames& names, const CallCounts& counts,
                             const std::vector<calls::Loop>& loops) {
   std::string out = "digraph calls {\n  node [shape=box];\n";
-  for (const auto& [function, calls] : counts.by_function())
-    out += "  f" + std::to_string(function) +
-           " [label=" + in_quotes(names.name(function) + " (" + std::to_string(calls) + ")") + "];\n";
+  for (const CallCounts::OfFunction& f : counts.by_function())
+    out += "  f" + std::to_string(f.function) +
+           " [label=" + in_quotes(names.name(f.function) + " (" + std::to_string(f.calls) + ")") + "];\n";
   const auto in_loops = loop_edges(loops);
   for (const auto& [edge, calls] : call_edges(counts)) {
     std::string label = std::to_string(calls);

@@ -105,18 +105,19 @@ void CallInput::read(std::size_t stream, const effort::calls::EventSink& sink) c
     }
 }
 
+std::span<const std::uint32_t> CallInput::translated(const Part& part, std::span<const std::uint32_t> events,
+                                                     std::vector<std::uint32_t>& room) const {
+  if (part.ids.empty()) return events;
+  room.assign(events.begin(), events.end());
+  for (std::uint32_t& event : room)
+    event = event < part.ids.size() ? part.ids[event] : static_cast<std::uint32_t>(names_.functions.size()) + 1;
+  return room;
+}
+
 void CallInput::read(const Part& part, const std::size_t* only, const effort::calls::EventSink& sink) const {
-  std::vector<std::uint32_t> translated;
+  std::vector<std::uint32_t> room;
   const auto pass = [&](std::size_t stream, std::span<const std::uint32_t> events) {
-    if (only && stream != *only) return;
-    if (part.ids.empty()) {
-      sink(part.first + stream, events);
-      return;
-    }
-    translated.assign(events.begin(), events.end());
-    for (std::uint32_t& event : translated)
-      event = event < part.ids.size() ? part.ids[event] : static_cast<std::uint32_t>(names_.functions.size()) + 1;
-    sink(part.first + stream, translated);
+    if (!only || stream == *only) sink(part.first + stream, translated(part, events, room));
   };
   if (part.coded) {
     part.coded->read(pass);
@@ -125,6 +126,25 @@ void CallInput::read(const Part& part, const std::size_t* only, const effort::ca
       if (!only || i == *only) part.recording->read(i, [&](std::span<const std::uint32_t> events) { pass(i, events); });
   } else {
     read_raw_calls(part.path, width_, [&](std::span<const std::uint32_t> events) { pass(0, events); });
+  }
+}
+
+void CallInput::read_timed(const record::calls::TimedSink& sink) const {
+  for (const Part& part : parts_) read_timed(part, sink);
+}
+
+void CallInput::read_timed(const Part& part, const record::calls::TimedSink& sink) const {
+  std::vector<std::uint32_t> room;
+  const auto pass = [&](std::size_t stream, std::span<const std::uint32_t> events,
+                        std::span<const std::uint64_t> gaps) {
+    sink(part.first + stream, translated(part, events, room), gaps);
+  };
+  if (part.coded) {
+    part.coded->read_timed(pass);
+  } else if (part.recording) {
+    for (std::size_t i = 0; i < part.n; ++i) part.recording->read_timed(i, pass);
+  } else {
+    read_raw_calls(part.path, width_, [&](std::span<const std::uint32_t> events) { pass(0, events, {}); });
   }
 }
 

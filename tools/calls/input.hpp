@@ -33,6 +33,8 @@ class CallInput {
   bool has_names() const { return !names_.functions.empty(); }
 
   void read(const effort::calls::EventSink& sink) const;
+  /// The same with the times of stamps.
+  void read_timed(const record::calls::TimedSink& sink) const;
   /// One stream.
   void read(std::size_t stream, const effort::calls::EventSink& sink) const;
 
@@ -48,6 +50,10 @@ class CallInput {
   void add(const std::filesystem::path& path);
   void add_names(Part& part, const record::calls::Names& names, const std::vector<std::uint32_t>& flags);
   void read(const Part& part, const std::size_t* only, const effort::calls::EventSink& sink) const;
+  void read_timed(const Part& part, const record::calls::TimedSink& sink) const;
+  /// The events of a part with the ids of all parts.
+  std::span<const std::uint32_t> translated(const Part& part, std::span<const std::uint32_t> events,
+                                            std::vector<std::uint32_t>& room) const;
 
   unsigned width_;
   record::calls::Names names_;

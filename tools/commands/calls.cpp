@@ -50,12 +50,13 @@ void run_calls_encode(const CallsEncodeArguments& a) {
   const auto begin = [&](std::uint64_t streams) {
     for (; begun < streams; ++begun) maker.append(begun, {});
   };
-  input.read([&](std::uint64_t stream, std::span<const std::uint32_t> piece) {
-    begin(stream);
-    begun = stream + 1;
-    maker.append(stream, piece);
-    events += piece.size();
-  });
+  input.read_timed(
+      [&](std::uint64_t stream, std::span<const std::uint32_t> piece, std::span<const std::uint64_t> gaps) {
+        begin(stream);
+        begun = stream + 1;
+        maker.append(stream, piece, names.streams[stream].stamp_every, gaps);
+        events += piece.size();
+      });
   begin(names.streams.size());
   // Raw streams are those of the ranks, in their order.
   for (std::size_t i = 0; i < names.streams.size() && !input.has_names() && names.streams.size() > 1; ++i)

@@ -7,6 +7,7 @@
 #include "record/text.hpp"
 #include "tools/calls/analysis.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/commands/usage_error.hpp"
 #include "tools/files/output_file.hpp"
 #include "tools/output/output.hpp"
 
@@ -31,7 +32,10 @@ void run_calls_info(const CallsInfoArguments& a) {
   const CallInput input(a.inputs, a.width);
   const FunctionNames names = function_names(input, {a.module_paths.begin(), a.module_paths.end()});
   const CallCounts counts = count_calls(input, a.rank);
-  if (!a.folded.empty()) write_text(a.folded, a.inputs, folded_stacks(names, counts));
+  if (!a.folded_time.empty() && !counts.timed)
+    throw UsageError("--folded-time needs time stamps: record with EFFORT_FUNCTIONS_STAMPS=1");
+  if (!a.folded.empty()) write_text(a.folded, a.inputs, folded_stacks(names, counts, false));
+  if (!a.folded_time.empty()) write_text(a.folded_time, a.inputs, folded_stacks(names, counts, true));
   if (a.json) {
     print_json(calls_info_json(input, names, counts));
     return;

@@ -57,6 +57,7 @@ void add_calls_info(CLI::App& app) {
   add_recordings(*command, *a);
   command->add_option("--rank", a->rank, "only the streams of this rank");
   command->add_option("--folded", a->folded, "file to write: a line of each stack, for flame graph tools");
+  command->add_option("--folded-time", a->folded_time, "the same with microseconds instead of calls");
   command->add_flag("--all", a->all, "everything instead of one screen");
   command->callback([a] { run_calls_info(*a); });
 }

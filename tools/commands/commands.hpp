@@ -185,7 +185,7 @@ void run_calls_decode(const CallsDecodeArguments& arguments);
 /// Of `info` and `graph`.
 struct CallsInfoArguments {
   std::vector<std::string> inputs, module_paths;
-  std::string folded, out;
+  std::string folded, folded_time, out;
   std::optional<std::int64_t> rank;
   unsigned width = 0;  ///< of raw streams; 0: they are refused
   bool all = false, json = false;

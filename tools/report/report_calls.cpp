@@ -184,8 +184,8 @@ ordered_json source_json(CallSource& s, std::size_t index, const std::string& pa
   add_streams(out, s, texts);
   // A context takes some 6 bytes, and 2 in each view.
   s.contexts = largest_contexts(s.counts.tree, std::clamp<std::size_t>(most_bytes / 64, 50, most_contexts));
-  for (const auto& [function, calls] : s.counts.by_function())
-    if (s.functions.size() < most_functions) s.functions.push_back(function);
+  for (const CallCounts::OfFunction& f : s.counts.by_function())
+    if (s.functions.size() < most_functions) s.functions.push_back(f.function);
   const std::map<CallEdge, std::uint64_t> edges = call_edges(s.counts);
   std::vector<std::pair<CallEdge, std::uint64_t>> order(edges.begin(), edges.end());
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define QUIET __attribute__((no_instrument_function))
@@ -135,6 +136,27 @@ CALL void load(const char* path) {
   }
 }
 
+QUIET static long long now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+CALL void spin(void) {
+  for (const long long end = now_ns() + 10000000; now_ns() < end;) ++sink;
+}
+CALL void spins(void) {
+  for (int i = 0; i < 3; ++i) {
+    spin();
+    repeat(1000);
+  }
+}
+/* Prints how long the calls took. */
+CALL void timed(void) {
+  const long long begin = now_ns();
+  spins();
+  printf("%lld\n", now_ns() - begin);
+}
+
 int main(int argc, char** argv) {
   const char* const mode = argc > 1 ? argv[1] : "";
   atexit(after_exit);
@@ -157,7 +179,9 @@ int main(int argc, char** argv) {
     const struct rlimit small = {65536, 65536};
     setrlimit(RLIMIT_FSIZE, &small);
     unpredictable(200000);
-  } else if (!strcmp(mode, "load"))
+  } else if (!strcmp(mode, "timed"))
+    timed();
+  else if (!strcmp(mode, "load"))
     load(argv[2]);
   else
     outer(mode);

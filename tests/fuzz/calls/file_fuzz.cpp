@@ -36,7 +36,8 @@ void read_recording(std::vector<std::byte> bytes) {
   try {
     const RecordingFile file(std::move(bytes), "fuzz.rec");
     for (std::size_t i = 0; i < file.names().streams.size(); ++i)
-      file.read(i, [&](std::span<const std::uint32_t> e) {
+      file.read_timed(i, [&](std::uint64_t, std::span<const std::uint32_t> e, std::span<const std::uint64_t> g) {
+        if (g.size() > e.size()) std::abort();
         for (const std::uint32_t event : e)
           if (event > file.names().functions.size() && event != 65535) std::abort();
         if ((events += e.size()) > most_events) throw Enough();
@@ -51,7 +52,8 @@ void read_file(std::vector<std::byte> bytes) {
   std::uint64_t events = 0;
   try {
     const CallsFile file(std::move(bytes), "fuzz.calls");
-    file.read([&](std::uint64_t stream, std::span<const std::uint32_t> e) {
+    file.read_timed([&](std::uint64_t stream, std::span<const std::uint32_t> e, std::span<const std::uint64_t> g) {
+      if (g.size() > e.size()) std::abort();
       if (stream >= file.names().streams.size()) std::abort();
       if ((events += e.size()) > most_events) throw Enough();
     });

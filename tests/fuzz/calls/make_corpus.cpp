@@ -37,4 +37,16 @@ int main(int argc, char** argv) {
   recording.thread(0, streams[0]);
   recording.thread(1, test::any_events(5, 400, 60, 0.5));
   write("recording", recording.bytes());
+
+  const std::vector<std::uint64_t> gaps{3, 300, 20, 20, 20, 1u << 30, 7, 7};
+  effort::record::calls::test::RecordingMaker stamped(60, 2);
+  stamped.thread(0, streams[0]);
+  stamped.stamps(0, gaps);
+  write("recording_stamps", stamped.bytes());
+  effort::record::calls::FileMaker maker;
+  maker.append(0, streams[0], 2, gaps);
+  maker.append(1, streams[1], 1, gaps);
+  effort::record::calls::Names names;
+  names.streams.resize(2);
+  write("file_stamps", maker.finish(std::move(names)));
 }

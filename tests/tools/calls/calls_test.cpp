@@ -167,3 +167,16 @@ TEST_CASE("calls diff: the first difference, loops, and the stack of a rank that
   CHECK(text.out.find("open at the end of B: 1 > 2 > 4 > 5") != std::string::npos);
   CHECK(scratch.run({"calls", "diff", "x.calls", "x.calls", "--ranks", "0,9"}).code == 2);
 }
+
+TEST_CASE("calls info: without time stamps there are no times") {
+  const Scratch scratch;
+  write_ranks(scratch);
+  const nlohmann::json info = scratch.run({"calls", "info", "x.calls", "--json"}).json();
+  CHECK(info["functions"][0]["own_seconds"].is_null());
+  CHECK(info["paths"][0]["own_seconds"].is_null());
+  CHECK(info["streams"][0]["stamp_every"] == 0);
+  const Outcome refused = scratch.run({"calls", "info", "x.calls", "--folded-time", "out"});
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("--folded-time needs time stamps: record with EFFORT_FUNCTIONS_STAMPS=1") !=
+        std::string::npos);
+}

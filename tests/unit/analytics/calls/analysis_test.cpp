@@ -1,11 +1,13 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <random>
 
 #include "analytics/calls/context_tree.hpp"
 #include "analytics/calls/difference.hpp"
+#include "analytics/calls/gaps.hpp"
 #include "analytics/calls/loops.hpp"
 #include "streams.hpp"
 
@@ -171,4 +173,88 @@ TEST_CASE("calls are counted by stack, and streams have totals") {
   for (const ContextTree::Node& node : tree.nodes()) calls_of_2 += node.function == 2 ? node.calls : 0;
   CHECK(calls_of_2 == 4);
   CHECK(tree.nodes()[2].calls == 3);  // 1 > 2, in both streams
+}
+
+TEST_CASE("calls with time stamps are timed by stack") {
+  ContextTree tree;
+  tree.begin_stream(1);
+  // 1 { 2 {} 3 { 2 {} } } 1 { and the end
+  const Events events{1, 2, 0, 3, 2, 0, 0, 0, 1};
+  const std::vector<std::uint64_t> gaps{5, 10, 20, 1, 2, 40, 3, 4, 100};
+  tree.add(std::span(events).first(4), std::span(gaps).first(4));
+  tree.add(std::span(events).subspan(4), std::span(gaps).subspan(4));
+  tree.end_stream();
+  const std::vector<ContextTree::Node>& nodes = tree.nodes();  // root, 1, 1>2, 1>3, 1>3>2
+  REQUIRE(nodes.size() == 5);
+  CHECK(nodes[1].timed_ns == 10 + 20 + 1 + 2 + 40 + 3 + 4);  // and the open call, up to the last stamp: 0
+  CHECK(nodes[1].timed_calls == 2);
+  CHECK(nodes[2].timed_ns == 20);
+  CHECK(nodes[3].timed_ns == 2 + 40 + 3);
+  CHECK(nodes[4].timed_ns == 40);
+}
+
+TEST_CASE("of a stream whose last stamps are missing, the calls before are timed") {
+  ContextTree tree;
+  tree.begin_stream(1);
+  const Events events{1, 2, 0, 2, 0, 0};
+  const std::vector<std::uint64_t> gaps{1, 2, 3, 4};
+  tree.add(events, gaps);
+  tree.end_stream();
+  CHECK(tree.nodes()[1].timed_calls == 0);
+  CHECK(tree.nodes()[2].calls == 2);
+  CHECK(tree.nodes()[2].timed_calls == 1);
+  CHECK(tree.nodes()[2].timed_ns == 3);
+}
+
+TEST_CASE("one call in so many has stamps, at random distances, and its return has one too") {
+  for (const std::uint32_t every : {2u, 10u, 1000u}) {
+    StampFinder finder(every);
+    const int calls = 400'000;
+    int stamped = 0, of_even = 0;
+    for (int i = 0; i < calls; ++i) {
+      const bool entry = finder.next(1 + static_cast<std::uint32_t>(i) % 2);
+      const std::uint32_t context = finder.context();
+      CHECK(finder.next(0) == entry);
+      CHECK(finder.context() == context + 1);
+      stamped += entry;
+      of_even += entry && i % 2 == 0;
+    }
+    // Six standard deviations.  Distances are uniform from 1 to 2n - 1, so their variance is n (n - 1) / 3.
+    const double expected = calls / static_cast<double>(every);
+    const double deviation = std::sqrt(expected * (every - 1.0) / (3.0 * every));
+    CHECK(std::abs(stamped - expected) < 6 * deviation + 1);
+    CHECK(std::abs(of_even - stamped / 2.0) < 6 * std::sqrt(stamped / 4.0));
+  }
+  StampFinder never, always(1);
+  for (int i = 0; i < 10; ++i) {
+    CHECK(!never.next(1));
+    CHECK(always.next(1));
+  }
+  CHECK(!never.next(0));
+  CHECK(!StampFinder(1).next(0));  // a return without a call
+}
+
+TEST_CASE("times between stamps come back, and repeated ones take little room") {
+  std::mt19937_64 random(7);
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> gaps;
+  for (int i = 0; i < 100'000; ++i)
+    gaps.push_back({static_cast<std::uint32_t>(i % 7), 20u * (1 + i % 7) + random() % 4});
+  const std::size_t regular = gaps.size();
+  for (int bits = 0; bits < 64; ++bits)
+    for (const std::uint64_t gap : {(std::uint64_t{1} << bits) - 1, std::uint64_t{1} << bits >> 1})
+      gaps.push_back({0xFFFF'FFFFu - static_cast<std::uint32_t>(bits), gap});
+  GapEncoder encoder;
+  for (int round = 0; round < 2; ++round) {  // it starts anew
+    for (const auto& [context, gap] : gaps) encoder.put(context, gap);
+    CHECK(encoder.count() == gaps.size());
+    const std::vector<std::byte> bytes = encoder.finish();
+    CHECK(bytes.size() < regular * 5 / 16 + 2000);  // two bits of noise, and less than a half for the rest
+    GapDecoder decoder(bytes);
+    bool equal = true;
+    for (const auto& [context, gap] : gaps) equal = equal && decoder.next(context) == gap;
+    CHECK(equal);
+    CHECK(!decoder.overran());
+  }
+  GapDecoder empty({});
+  for (int i = 0; i < 100'000 && !empty.overran(); ++i) empty.next(static_cast<std::uint32_t>(random()));
 }

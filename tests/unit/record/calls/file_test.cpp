@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analytics/calls/stamps.hpp"
 #include "record/calls/file.hpp"
 #include "record/reader.hpp"
 
@@ -17,20 +18,20 @@ std::vector<std::byte> sample() {
   FileMaker maker;
   maker.append(0, std::span(first).first(3));
   maker.append(0, std::span(first).subspan(3));
-  maker.append(1, second);
+  maker.append(1, second, 1, std::vector<std::uint64_t>{10, 20, 3, 4});
   maker.append(2, {});
   Names names;
   names.width = 4;
   names.modules = {{"app", "/opt/app", "0011ff"}, {"libx.so", "/lib/libx.so", ""}};
   names.functions = {{0, 0x1139}, {1, 0x40}, {0, 0xffff'ffff'ffff'0000}};
-  names.streams = {{0, 77, 1, 0, 0, "a"}, {1, 78, 0, 0, 12, ""}, {-1, 0, 0, 0, 0, "empty"}};
+  names.streams = {{0, 77, 1, 0, 0, "a", 0}, {1, 78, 0, 0, 12, "", 0}, {-1, 0, 0, 0, 0, "empty", 0}};
   return maker.finish(std::move(names));
 }
 
 std::string refusal(std::vector<std::byte> bytes) {
   try {
     const CallsFile file(std::move(bytes), "x.calls");
-    file.read([](auto, auto) {});
+    file.read_timed([](auto, auto, auto) {});
   } catch (const effort::record::FormatError& e) {
     return e.what();
   }
@@ -100,5 +101,43 @@ TEST_CASE("every damaged byte and every cut is noticed, with a message that name
     CHECK(message.find("(file 'x.calls', byte ") != std::string::npos);
     CHECK(refusal({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)}).find("(file 'x.calls', byte ") !=
           std::string::npos);
+  }
+}
+
+TEST_CASE("time stamps come with the events that have them, in parts if there are many") {
+  FileMaker maker;
+  std::vector<Events> streams(4);
+  std::vector<std::vector<std::uint64_t>> gaps(4);
+  const std::uint32_t every[] = {1, 0, 3, 1};
+  for (std::uint32_t s = 0; s < 4; ++s) {
+    effort::calls::StampFinder finder(every[s]);
+    for (std::uint32_t i = 0; i < (s == 3 ? 1'500'000u : 1000u); ++i) {
+      streams[s].push_back(i % 2 == 0 ? 1 + i % 4 : 0);
+      if (finder.next(streams[s].back())) gaps[s].push_back(100 * (1 + i % 4) + s);
+    }
+    std::size_t at = 0, stamp = 0;
+    finder = effort::calls::StampFinder(every[s]);
+    for (const std::size_t n : {std::size_t{1}, std::size_t{500}, streams[s].size() - 501}) {
+      const auto piece = std::span(streams[s]).subspan(at, n);
+      std::size_t stamps = 0;
+      for (const std::uint32_t event : piece) stamps += finder.next(event);
+      maker.append(s, piece, every[s], std::span(gaps[s]).subspan(stamp, stamps));
+      at += n;
+      stamp += stamps;
+    }
+  }
+  Names names;
+  names.streams.resize(4);
+  const CallsFile file(maker.finish(std::move(names)), "x.calls");
+  std::vector<Events> found(4);
+  std::vector<std::vector<std::uint64_t>> times(4);
+  file.read_timed([&](std::uint64_t s, auto e, auto g) {
+    found.at(s).insert(found.at(s).end(), e.begin(), e.end());
+    times.at(s).insert(times.at(s).end(), g.begin(), g.end());
+  });
+  for (std::uint32_t s = 0; s < 4; ++s) {
+    CHECK(file.names().streams[s].stamp_every == every[s]);
+    CHECK(std::ranges::equal(found[s], streams[s]));
+    CHECK(times[s] == gaps[s]);
   }
 }

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "analytics/calls/stamps.hpp"
 #include "record/calls/recording_file.hpp"
 #include "record/reader.hpp"
 #include "recordings.hpp"
@@ -26,7 +27,7 @@ Events read(const RecordingFile& file, std::size_t stream) {
 std::string recording_refusal(std::vector<std::byte> bytes) {
   try {
     const RecordingFile file(std::move(bytes), "x.rec");
-    for (std::size_t i = 0; i < file.names().streams.size(); ++i) read(file, i);
+    for (std::size_t i = 0; i < file.names().streams.size(); ++i) file.read_timed(i, [](auto, auto, auto) {});
   } catch (const effort::record::FormatError& e) {
     return e.what();
   }
@@ -94,4 +95,59 @@ TEST_CASE("damaged recordings are refused or read, and cut ones too") {
     const std::string message = recording_refusal({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n)});
     if (!message.empty()) CHECK(message.find("(file 'x.rec', byte ") != std::string::npos);
   }
+}
+
+TEST_CASE("time stamps come with the events that have them") {
+  const Events events = program(1, 300);
+  std::vector<std::uint64_t> gaps;
+  std::mt19937_64 random(3);
+  effort::calls::StampFinder finder(5);
+  for (const std::uint32_t event : events)
+    if (finder.next(event)) gaps.push_back(random() >> random() % 64);
+  effort::record::calls::test::RecordingMaker maker(10, 5);
+  maker.thread(0, events);
+  maker.stamps(0, gaps);
+  maker.thread(1, events);
+  const RecordingFile file(maker.bytes(), "x.rec");
+  CHECK(file.names().streams[0].stamp_every == 5);
+  CHECK(file.names().streams[1].stamp_every == 0);
+  Events found;
+  std::vector<std::uint64_t> times;
+  file.read_timed(0, [&](std::uint64_t stream, auto e, auto g) {
+    CHECK(stream == 0);
+    found.insert(found.end(), e.begin(), e.end());
+    times.insert(times.end(), g.begin(), g.end());
+  });
+  CHECK(std::ranges::equal(found, events));
+  CHECK(times == gaps);
+  file.read_timed(1, [&](auto, auto, auto g) { CHECK(g.empty()); });
+
+  // A process that was killed, and more stamps than events.
+  for (const std::size_t n : {gaps.size() / 2, std::size_t{0}, gaps.size() + 100}) {
+    effort::record::calls::test::RecordingMaker other(10, 5);
+    other.thread(0, events);
+    std::vector<std::uint64_t> some = gaps;
+    some.resize(n, 1);
+    other.stamps(0, some);
+    std::size_t count = 0;
+    RecordingFile(other.bytes(), "x.rec").read_timed(0, [&](auto, auto, auto g) { count += g.size(); });
+    CHECK(count == std::min(n, gaps.size()));
+  }
+}
+
+TEST_CASE("damaged time stamps are refused") {
+  effort::record::calls::test::RecordingMaker maker(10, 1);
+  const Events events{1, 2, 0, 0};
+  maker.thread(0, events);
+  maker.stamps(0, std::vector<std::uint64_t>{1, 2, 3, 300});
+  REQUIRE(recording_refusal(maker.bytes()) == "");
+  const std::size_t chunk = maker.bytes().size() - recording::chunk_bytes;
+  std::vector<std::byte> bad = maker.bytes();
+  bad[offsetof(recording::Header, stamp_every)] = std::byte{0};
+  CHECK(recording_refusal(bad).find("there are time stamps, but not of which calls") != std::string::npos);
+  bad = maker.bytes();
+  bad[chunk + offsetof(recording::ChunkHeader, state) + 5] = std::byte{4};  // the last one lacks a byte
+  CHECK(recording_refusal(bad).find("a time stamp is damaged") != std::string::npos);
+  bad[chunk + offsetof(recording::ChunkHeader, state) + 6] = std::byte{255};
+  CHECK(recording_refusal(bad).find("a chunk has more time stamps than room") != std::string::npos);
 }

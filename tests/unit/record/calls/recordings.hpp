@@ -14,7 +14,7 @@ namespace effort::record::calls::test {
 
 class RecordingMaker {
  public:
-  explicit RecordingMaker(std::uint32_t functions) {
+  explicit RecordingMaker(std::uint32_t functions, std::uint32_t stamp_every = 0) {
     bytes_.resize(recording::header_bytes);
     recording::Header header{};
     std::memcpy(header.magic, recording::magic.data(), recording::magic.size());
@@ -24,6 +24,7 @@ class RecordingMaker {
     header.rank = 3;
     header.functions = functions;
     header.modules = 1;
+    header.stamp_every = stamp_every;
     put(0, header);
     recording::ModuleEntry module{};
     module.path_bytes = 8;
@@ -68,6 +69,22 @@ class RecordingMaker {
       predictor->miss(event);
     }
     set_state(chunk, used, expected);
+  }
+
+  /// The times of a thread's stamps.
+  void stamps(std::uint32_t number, std::span<const std::uint64_t> gaps) {
+    std::uint32_t sequence = 0;
+    std::size_t chunk = add_chunk(recording::stamps, number, sequence++), used = 0;
+    for (const std::uint64_t gap : gaps) {
+      if (used + effort::calls::most_number_bytes > recording::room) {
+        set_state(chunk, used, 0);
+        chunk = add_chunk(recording::stamps, number, sequence++);
+        used = 0;
+      }
+      auto* const at = reinterpret_cast<unsigned char*>(&bytes_[chunk + sizeof(recording::ChunkHeader)]);
+      used = static_cast<std::size_t>(effort::calls::put_number(at + used, gap) - at);
+    }
+    set_state(chunk, used, 0);
   }
 
   const std::vector<std::byte>& bytes() const { return bytes_; }
