@@ -47,6 +47,8 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // Pages are drawn without OpenGL, which takes a fifth less CPU time than its emulation; WebGL still uses that.
+  "--disable-gpu-compositing",
   "--use-gl=angle",
   "--use-angle=swiftshader",
   "--enable-unsafe-swiftshader",
