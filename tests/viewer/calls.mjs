@@ -26,6 +26,39 @@ function write(name, steps, ranks) {
   });
   run(effort, ["calls", "encode", ...names, "-o", file(`${name}.calls`)]);
 }
+/** A recording of libeffort_functions with a time stamp for each event: record/calls/RECORDING.md. */
+function recording(events, gaps) {
+  const bytes = new DataView(new ArrayBuffer(5 * 4096));
+  const text = (at, s) => [...s].forEach((c, i) => bytes.setUint8(at + i, c.charCodeAt(0)));
+  [0x89, 0x45, 0x43, 0x52, 0x0d, 0x0a, 0x1a, 0x0a].forEach((byte, i) => bytes.setUint8(i, byte));
+  [1, 4096].forEach((n, i) => bytes.setUint32(8 + 4 * i, n, true));
+  [5, 8, 1, 1, 1].forEach((n, i) => bytes.setUint32(40 + 4 * i, n, true)); // chunks, functions, modules, threads, every
+  const chunk = (number, kind, contents) => {
+    bytes.setUint32(4096 * number, kind, true);
+    contents.forEach((byte, i) => bytes.setUint8(4096 * number + 64 + i, byte));
+    if (kind > 2) bytes.setUint32(4096 * number + 20, contents.length << 8, true);
+  };
+  chunk(1, 1, []);
+  for (let f = 0; f < 8; ++f) bytes.setUint32(4096 + 64 + 16 * f, 4096 + 16 * f, true);
+  chunk(2, 2, [4]);
+  text(2 * 4096 + 64 + 48, "/app");
+  const varint = (n) => (n < 128 ? [n] : [(n % 128) | 128, ...varint(Math.floor(n / 128))]);
+  chunk(
+    3,
+    3,
+    events.flatMap((event) => [1, event])
+  );
+  chunk(4, 4, gaps.flatMap(varint));
+  return Buffer.from(bytes.buffer);
+}
+const timed = stream(0, 3);
+writeFileSync(
+  file("timed.rec"),
+  recording(
+    timed,
+    timed.map((event, i) => (event === 0 ? 3e6 + i : 1e6))
+  )
+);
 write("a", 3, 4);
 write("b", 4, 4);
 const snapshot = join(source, "tests/viewer/data/flame.effort");
@@ -33,6 +66,7 @@ const report = (out, ...more) => run(effort, ["report", snapshot, ...more, "-o",
 report("one.html", file("a.calls"));
 report("two.html", file("a.calls"), file("b.calls"));
 report("small.html", file("a.calls"), "--calls-bytes", "1");
+report("timed.html", file("timed.rec"));
 report("none.html");
 const calls = (...args) => JSON.parse(run(effort, ["calls", ...args, "--json"]));
 const info = calls("info", file("a.calls"));
@@ -67,6 +101,7 @@ check(
 );
 
 // The flame graph: all calls, the widest callee, a rank alone.
+check(!(await page.isVisible("#calls-flame select")), "no choice of widths without time stamps");
 check((await data(page, ".readout.comm")).total === String(info.calls), "all calls");
 await page.focus("canvas.flame");
 for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
@@ -146,6 +181,27 @@ await choose(two, "B", "b.calls: ranks 0, 3");
 const known = calls("diff", file("a.calls"), file("b.calls"), "--ranks", "0,0").first_difference;
 check(new RegExp(`at event ${known.event}: A returns`).test(await two.innerText("#calls-pair .first")), "two files");
 await two.close();
+
+// With time stamps, boxes are as wide as their time.
+const times = calls("info", file("timed.rec"));
+check(times.functions[0].own_seconds > 0.01, "the recording has times");
+const clock = await open(chromium, file("timed.html"), { tab: "calls" });
+await settled(clock);
+const all = times.functions.reduce((sum, f) => sum + f.own_seconds, 0);
+near(Number((await data(clock, ".readout.comm")).total), 1e6 * all, 1e-3, "all time");
+await clock.focus("canvas.flame");
+for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await clock.keyboard.press(key);
+await settled(clock);
+const timedPath = times.paths.find((p) => p.stack.length === 3 && p.stack.join().endsWith("+0x1020"));
+const timedBox = await data(clock, ".readout.comm");
+near(Number(timedBox.own), 1e6 * timedPath.own_seconds, 1e-3, "own time of a stack");
+check(Number(timedBox.calls) === timedPath.calls, "calls of a stack");
+check(/own time .* ms/.test(await clock.innerText(".readout.comm")), "own time in words");
+await picture(clock, file("calls-timed.png"), true);
+await clock.selectOption("#calls-flame select", "calls");
+await settled(clock);
+check((await data(clock, ".readout.comm")).total === String(times.calls), "by calls");
+await clock.close();
 
 // A page without room says so.
 const small = await open(chromium, file("small.html"), { tab: "calls" });

@@ -13,7 +13,7 @@
 
 namespace effort::tools {
 
-/// Calls by context, in the order of contexts, of those that occur.
+/// Calls, or another number, by context, in the order of contexts, of those that occur.
 using CallColumn = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
 struct RankCalls {

@@ -57,6 +57,15 @@ CallColumn all_calls(const CallSource& s) {
   return out;
 }
 
+/// Own time, in microseconds.
+CallColumn own_times(const CallSource& s) {
+  const std::vector<CallCounts::Times> times = s.counts.times();
+  CallColumn out;
+  for (std::size_t i = 1; i < times.size(); ++i)
+    out.emplace_back(i, static_cast<std::uint64_t>(times[i].own / 1000 + 0.5));
+  return out;
+}
+
 /// The contexts with the most calls in and below them; with a context, those that called it.
 std::vector<std::uint32_t> largest_contexts(const calls::ContextTree& tree, std::size_t most) {
   const auto& nodes = tree.nodes();
@@ -88,11 +97,11 @@ std::string packed_contexts(const CallSource& s, Texts& texts) {
 
 std::string packed_column(const CallSource& s, const CallColumn& column) {
   const auto& nodes = s.counts.tree.nodes();
-  std::map<std::uint32_t, std::array<std::uint64_t, 2>> values;  // calls, and those below that are not shown
-  for (const auto& [node, calls] : column) {
+  std::map<std::uint32_t, std::array<std::uint64_t, 2>> values;  // own, and those below that are not shown
+  for (const auto& [node, value] : column) {
     std::uint32_t at = node;
     while (at != 0 && !std::binary_search(s.contexts.begin(), s.contexts.end(), at)) at = nodes[at].parent;
-    values[at][at == node ? 0 : 1] += calls;
+    values[at][at == node ? 0 : 1] += value;
   }
   std::vector<std::byte> out;
   for (const std::uint32_t node : s.contexts) {
@@ -208,6 +217,7 @@ ordered_json source_json(CallSource& s, std::size_t index, const std::string& pa
       trees == nullptr ? std::span<const calls::StreamLists>() : std::span(trees->streams[index]);
   ordered_json& views = out["views"] = ordered_json::array();
   views.push_back(view_json(s, all_calls(s), lists, trees, texts));
+  if (s.counts.timed) views.back()["times"] = packed_column(s, own_times(s));
   std::size_t bytes = 0;
   for (CallGroup& g : s.groups) {
     const RankCalls& rank = s.ranks[g.members[0]];

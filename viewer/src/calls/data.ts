@@ -12,6 +12,8 @@ interface ViewJson {
   ranks?: [number, number][];
   calls: number;
   contexts: string;
+  /** The same with microseconds instead of calls, if some calls have time stamps. */
+  times?: string;
   functions: string;
   edges: string;
   loops?: LoopJson[];
@@ -90,7 +92,8 @@ export interface Loop {
 }
 
 export class View {
-  private made?: Contexts;
+  private byCalls?: Contexts;
+  private byTime?: Contexts;
   constructor(
     readonly source: Source,
     readonly index: number,
@@ -109,18 +112,24 @@ export class View {
   }
   /** Context 0 stands for everything outside of calls. */
   get contexts(): Contexts {
-    if (this.made) return this.made;
+    return (this.byCalls ??= this.unpack(this.json.contexts));
+  }
+  /** Microseconds by context, if they are known. */
+  get times(): Contexts | undefined {
+    return (this.byTime ??= this.json.times === undefined ? undefined : this.unpack(this.json.times));
+  }
+  private unpack(column: string): Contexts {
     const shape = numbersOf(this.source.json.contexts),
-      values = numbersOf(this.json.contexts),
+      values = numbersOf(column),
       n = shape.length / 2 + 1;
-    const c: Contexts = (this.made = {
+    const c: Contexts = {
       parent: new Int32Array(n).fill(-1),
       text: new Uint32Array(n),
       depth: new Uint16Array(n),
       own: new Float64Array(n),
       total: new Float64Array(n),
       children: Array.from({ length: n }, () => []),
-    });
+    };
     for (let i = 1, at = 0; i < n; ++i) {
       const back = shape[2 * i - 2];
       c.parent[i] = back === 0 ? 0 : i - back;

@@ -1,8 +1,9 @@
-// Calls by stack as a flame graph that grows downwards: a box for each context, as wide as its calls with all below.
+// Calls by stack as a flame graph that grows downwards: a box for each context, as wide as its calls, or its time, with
+// all below.
 
 import { Sheet } from "../communication/sheet";
 import { h } from "../dom";
-import { count, middle, percent } from "../format";
+import { amount, count, middle, percent } from "../format";
 import { category, themed } from "../palette";
 import { Calls, Contexts, View } from "./data";
 
@@ -27,6 +28,7 @@ function colourOf(name: string): string {
 
 export class Flame {
   readonly sheet: Sheet;
+  /** Calls or microseconds. */
   private contexts: Contexts;
   private root = 0;
   private pointed = 0;
@@ -36,9 +38,10 @@ export class Flame {
   constructor(
     private readonly calls: Calls,
     private view: View,
+    byTime: boolean,
     private readonly search: () => void
   ) {
-    this.contexts = view.contexts;
+    this.contexts = (byTime ? view.times : undefined) ?? view.contexts;
     this.sheet = new Sheet(
       "Flame graph of function calls. Arrows move to callers, callees and neighbours, Enter shows a box alone, " +
         "0 shows all, / searches.",
@@ -50,13 +53,14 @@ export class Flame {
     this.describe();
   }
 
-  show(view: View): void {
+  /** By time only if the view has times. */
+  show(view: View, byTime: boolean): void {
     this.view = view;
-    this.contexts = view.contexts;
+    this.contexts = (byTime ? view.times : undefined) ?? view.contexts;
     this.open(0);
   }
 
-  /** Marks the functions whose names contain a text; returns the calls in the outermost of them, as a share. */
+  /** Marks the functions whose names contain a text; returns the width of the outermost of them, as a share. */
   mark(text: string): number {
     this.wanted = text.toLowerCase();
     this.sheet.request();
@@ -162,13 +166,17 @@ export class Flame {
 
   private describe(): void {
     const { own, total, depth } = this.contexts,
+      calls = this.view.contexts.own,
       at = this.pointed,
       { readout } = this.sheet;
-    Object.assign(readout.dataset, { calls: own[at], total: total[at], name: this.nameOf(at) });
+    const byTime = this.contexts !== this.view.contexts;
+    const width = (n: number) => (byTime ? amount(n * 1e-6, "s") : count(n, "call"));
+    Object.assign(readout.dataset, { calls: calls[at], own: own[at], total: total[at], name: this.nameOf(at) });
     readout.replaceChildren(
       h("b", {}, this.nameOf(at)),
-      h("span", {}, at === 0 ? "" : count(own[at], "call")),
-      h("span", {}, `with all below: ${count(total[at], "call")} (${percent(total[at] / (total[0] || 1))})`),
+      h("span", {}, at === 0 ? "" : count(calls[at], "call")),
+      h("span", {}, byTime && at !== 0 ? `own time ${width(own[at])}` : ""),
+      h("span", {}, `with all below: ${width(total[at])} (${percent(total[at] / (total[0] || 1))})`),
       h("span", { class: "quiet" }, at === 0 ? "Point at a box; click it to see it alone." : `depth ${depth[at]}`)
     );
   }

@@ -2,7 +2,7 @@
 
 import { Calls, callsOfPage, View } from "../calls/data";
 import { Flame } from "../calls/flame";
-import { empty, h, heading } from "../dom";
+import { empty, h, heading, select } from "../dom";
 import { count, percent } from "../format";
 import { State } from "../state";
 import { viewChoice } from "./calls/choice";
@@ -19,21 +19,37 @@ function flameOf(calls: Calls, view: View): { element: HTMLElement; show: (view:
     "aria-label": "search functions",
     oninput: () => mark(),
   });
-  const flame = new Flame(calls, view, () => box.focus()),
+  let shown = view,
+    timed = true;
+  const byTime = () => timed && shown.times !== undefined;
+  const widths = [
+    { value: "time", title: "time" },
+    { value: "calls", title: "calls" },
+  ];
+  const width = select("widths by", widths, "time", (v) => {
+    timed = v === "time";
+    show(shown);
+  });
+  const flame = new Flame(calls, view, byTime(), () => box.focus()),
     left = h("p", { class: "quiet" });
   const mark = () => {
     const share = flame.mark(box.value);
-    found.textContent = box.value === "" ? "" : `${percent(share)} of all calls are in functions with this name`;
+    found.textContent =
+      box.value === ""
+        ? ""
+        : `${percent(share)} of all ${byTime() ? "time is" : "calls are"} in functions with this name`;
   };
   const show = (next: View) => {
-    flame.show(next);
+    shown = next;
+    width.hidden = next.times === undefined;
+    flame.show(next, byTime());
     mark();
     const { context_count: all } = next.source.json,
       held = next.contexts.parent.length - 1;
     left.textContent =
       held < all
         ? `The page holds the ${held.toLocaleString("en")} largest of ${all.toLocaleString("en")} different stacks; ` +
-          "the calls of the others are in the widths of their callers " +
+          "the others are in the widths of their callers " +
           "(effort report --calls-bytes, effort calls info --folded)."
         : "";
   };
@@ -45,10 +61,10 @@ function flameOf(calls: Calls, view: View): { element: HTMLElement; show: (view:
       { id: "calls-flame" },
       heading(
         "Flame graph",
-        "A box is a function, called by the one above it; it is as wide as its calls and all calls below it. " +
-          "From left to right in the order of first calls."
+        "A box is a function, called by the one above it; it is as wide as its calls, or their time, and all calls " +
+          "below it. From left to right in the order of first calls."
       ),
-      h("div", { class: "toolbar" }, box, h("button", { onclick: () => flame.open(0) }, "all calls"), found),
+      h("div", { class: "toolbar" }, width, box, h("button", { onclick: () => flame.open(0) }, "all calls"), found),
       flame.sheet.element,
       left
     ),
