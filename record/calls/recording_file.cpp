@@ -210,13 +210,15 @@ void RecordingFile::read_timed(std::size_t stream, const TimedSink& sink) const 
     gap = read_number(bytes_, o, end, 64, [&](std::size_t where) { refuse("a time stamp is damaged", where); });
     return true;
   };
-  effort::calls::StampFinder stamps(names_.streams[stream].stamp_every);
+  const std::uint32_t every = names_.streams[stream].stamp_every;
+  effort::calls::StampFinder stamps(every);
   std::vector<std::uint64_t> gaps;
   read(stream, [&](std::span<const std::uint32_t> events) {
     gaps.clear();
     std::uint64_t gap;
-    for (const std::uint32_t event : events)
-      if (stamps.next(event) && next(gap)) gaps.push_back(gap);
+    if (every > 0)
+      for (const std::uint32_t event : events)
+        if (stamps.next(event) && next(gap)) gaps.push_back(gap);
     sink(stream, events, gaps);
   });
 }

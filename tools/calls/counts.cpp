@@ -45,6 +45,7 @@ std::size_t CallCounts::depth() const {
 }
 
 std::vector<CallCounts::Times> CallCounts::times() const {
+  constexpr double most_ns = 9e18;  // a damaged file may say more than an integer holds
   const std::vector<calls::ContextTree::Node>& nodes = tree.nodes();
   std::vector<Times> out(nodes.size());
   if (!timed) return out;
@@ -52,11 +53,12 @@ std::vector<CallCounts::Times> CallCounts::times() const {
   for (std::size_t i = nodes.size(); i-- > 0;) {
     const calls::ContextTree::Node& node = nodes[i];
     const double below = out[i].own;
-    if (node.timed_calls > 0)
-      out[i].inclusive = std::max(below, static_cast<double>(node.timed_ns) * static_cast<double>(node.calls) /
-                                             static_cast<double>(node.timed_calls));
-    else
-      out[i].inclusive = below;
+    out[i].inclusive = below;
+    if (node.timed_calls > 0) {
+      const double estimate =
+          static_cast<double>(node.timed_ns) * static_cast<double>(node.calls) / static_cast<double>(node.timed_calls);
+      out[i].inclusive = std::max(below, std::min(estimate, most_ns));
+    }
     out[i].own = out[i].inclusive - below;
     if (i > 0) out[node.parent].own += out[i].inclusive;
   }

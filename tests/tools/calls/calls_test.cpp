@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "command.hpp"
+#include "record/calls/file.hpp"
 #include "streams.hpp"
 
 namespace {
@@ -179,4 +180,17 @@ TEST_CASE("calls info: without time stamps there are no times") {
   CHECK(refused.code == 2);
   CHECK(refused.err.find("--folded-time needs time stamps: record with EFFORT_FUNCTIONS_STAMPS=1") !=
         std::string::npos);
+}
+
+TEST_CASE("calls info: times that no integer holds are bounded") {
+  effort::record::calls::FileMaker maker;
+  Stream events;
+  for (int i = 0; i < 5000; ++i) events.insert(events.end(), {1, 0});
+  maker.append(0, events, 1000, std::vector<std::uint64_t>(4, ~std::uint64_t{0} >> 1));
+  effort::record::calls::Names names;
+  names.streams.resize(1);
+  const Scratch scratch;
+  scratch.write("x.calls", maker.finish(std::move(names)));
+  REQUIRE(scratch.run({"calls", "info", "x.calls", "--folded-time", "folded"}).code == 0);
+  CHECK(scratch.read_text("folded") == "1 9000000000000000\n");
 }
