@@ -23,7 +23,7 @@ std::uint32_t ContextTree::child(std::uint32_t parent, std::uint32_t function) {
   return node;
 }
 
-inline void ContextTree::enter(std::uint32_t function, std::uint64_t stamp) {
+[[gnu::always_inline]] inline void ContextTree::enter(std::uint32_t function, std::uint64_t stamp) {
   const std::uint32_t node = child(stack_.empty() ? 0 : stack_.back().node, function);
   ++nodes_[node].calls;
   ++totals_.calls;
@@ -31,7 +31,7 @@ inline void ContextTree::enter(std::uint32_t function, std::uint64_t stamp) {
   totals_.depth = std::max(totals_.depth, stack_.size());
 }
 
-inline void ContextTree::leave(std::uint64_t stamp) {
+[[gnu::always_inline]] inline void ContextTree::leave(std::uint64_t stamp) {
   if (stack_.empty()) {
     ++totals_.stray_returns;
     return;
