@@ -231,17 +231,13 @@ class CallsFile::TimesReader {
 
   /// Of the next event with a stamp, if it is in the file.
   bool next(std::uint64_t stream, std::uint32_t context, std::uint64_t& gap) {
-    while (left_ == 0) {
+    while (left_ == 0 || stream_ != stream) {  // stamps of events that do not exist are passed over
       while (part_ < file_.times_.size() && file_.times_[part_].stream < stream) ++part_;
       if (part_ == file_.times_.size() || file_.times_[part_].stream != stream) return false;
       const Times& times = file_.times_[part_++];
       left_ = times.stamps;
       stream_ = times.stream;
       decoder_.emplace(std::span(file_.bytes_).subspan(times.coded.offset, times.coded.size));
-    }
-    if (stream_ != stream) {
-      left_ = 0;  // stamps of events that do not exist
-      return next(stream, context, gap);
     }
     gap = decoder_->next(context);
     if (decoder_->overran())

@@ -28,8 +28,6 @@ function colourOf(name: string): string {
 
 export class Flame {
   readonly sheet: Sheet;
-  /** Calls or microseconds. */
-  private contexts: Contexts;
   private root = 0;
   private pointed = 0;
   private wanted = "";
@@ -38,10 +36,10 @@ export class Flame {
   constructor(
     private readonly calls: Calls,
     private view: View,
-    byTime: boolean,
+    /** Of the view: its calls or its times. */
+    private contexts: Contexts,
     private readonly search: () => void
   ) {
-    this.contexts = (byTime ? view.times : undefined) ?? view.contexts;
     this.sheet = new Sheet(
       "Flame graph of function calls. Arrows move to callers, callees and neighbours, Enter shows a box alone, " +
         "0 shows all, / searches.",
@@ -53,10 +51,9 @@ export class Flame {
     this.describe();
   }
 
-  /** By time only if the view has times. */
-  show(view: View, byTime: boolean): void {
+  show(view: View, contexts: Contexts): void {
     this.view = view;
-    this.contexts = (byTime ? view.times : undefined) ?? view.contexts;
+    this.contexts = contexts;
     this.open(0);
   }
 

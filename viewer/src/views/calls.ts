@@ -21,7 +21,7 @@ function flameOf(calls: Calls, view: View): { element: HTMLElement; show: (view:
   });
   let shown = view,
     timed = true;
-  const byTime = () => timed && shown.times !== undefined;
+  const contexts = () => (timed ? shown.times : undefined) ?? shown.contexts;
   const widths = [
     { value: "time", title: "time" },
     { value: "calls", title: "calls" },
@@ -30,19 +30,17 @@ function flameOf(calls: Calls, view: View): { element: HTMLElement; show: (view:
     timed = v === "time";
     show(shown);
   });
-  const flame = new Flame(calls, view, byTime(), () => box.focus()),
+  const flame = new Flame(calls, view, contexts(), () => box.focus()),
     left = h("p", { class: "quiet" });
   const mark = () => {
-    const share = flame.mark(box.value);
-    found.textContent =
-      box.value === ""
-        ? ""
-        : `${percent(share)} of all ${byTime() ? "time is" : "calls are"} in functions with this name`;
+    const share = flame.mark(box.value),
+      what = contexts() === shown.contexts ? "calls are" : "time is";
+    found.textContent = box.value === "" ? "" : `${percent(share)} of all ${what} in functions with this name`;
   };
   const show = (next: View) => {
     shown = next;
     width.hidden = next.times === undefined;
-    flame.show(next, byTime());
+    flame.show(next, contexts());
     mark();
     const { context_count: all } = next.source.json,
       held = next.contexts.parent.length - 1;
