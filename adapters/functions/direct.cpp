@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 
 #include "adapters/functions/process.hpp"
 
@@ -29,12 +28,6 @@ bool reserve(int fd, std::uint64_t offset, std::uint64_t bytes) {
     if (::syscall(SYS_pwrite64, fd, zeros, sizeof zeros, offset + done) != static_cast<long>(sizeof zeros))
       return false;
   return true;
-}
-
-std::uint64_t monotonic_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 }  // namespace effort::functions::direct

@@ -58,6 +58,10 @@ bool Process::read_settings() {
   names_wanted_ = s.names;
   depth_limit_ = s.depth != 0 ? s.depth : ~0u;
   stamp_every_ = s.stamp_every;
+  if (s.on && stamp_every_ != 0 && ns_per_tick_ == 0) {
+    const measure::TscRate tsc = measure::measure_tsc_rate();
+    if (tsc.ticks != 0) ns_per_tick_ = (tsc.ns << 32) / tsc.ticks;
+  }
   least_ns_ = s.least_ns;
   return s.on;
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "record/calls/recording.hpp"
+#include "runtime/measure/tsc.hpp"
 
 struct dl_phdr_info;
 
@@ -77,6 +78,15 @@ class Process {
   std::uint32_t next_thread();
   std::uint32_t depth_limit() const { return depth_limit_; }
   std::uint32_t stamp_every() const { return stamp_every_; }
+  /// The time of a stamp.  Not monotonic between cores whose counters differ.
+  std::uint64_t now_ns() const {
+#if defined(__x86_64__)
+    __extension__ using Product = unsigned __int128;
+    if (ns_per_tick_ != 0) [[likely]]
+      return static_cast<std::uint64_t>(Product{__rdtsc()} * ns_per_tick_ >> 32);
+#endif
+    return measure::monotonic_ns();
+  }
   /// Minimum duration of Thread::look_every events, in nanoseconds; 0: no limit.
   std::uint64_t least_ns() const { return least_ns_; }
 
@@ -115,6 +125,7 @@ class Process {
   const char* modules_wanted_ = nullptr;
   const char* names_wanted_ = nullptr;
   std::uint32_t depth_limit_ = 0, stamp_every_ = 0;
+  std::uint64_t ns_per_tick_ = 0;  ///< in 2^-32 (integers, because the host may trap on inexact results); 0: no TSC
   std::uint64_t least_ns_ = 0;
   layout::ChunkHeader* functions_chunk_ = nullptr;
   layout::ChunkHeader* modules_chunk_ = nullptr;
@@ -137,7 +148,6 @@ int open(const char* path, int flags, unsigned mode);
 void close(int fd);
 /// Reserves disk space for [offset, offset + bytes) of a file, so that storing there cannot fail.
 bool reserve(int fd, std::uint64_t offset, std::uint64_t bytes);
-std::uint64_t monotonic_ns();
 }  // namespace direct
 
 }  // namespace effort::functions

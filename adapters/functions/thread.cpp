@@ -49,7 +49,7 @@ Thread* Thread::make() {
   auto* const thread = static_cast<Thread*>(at);  // a new thread's state is all zeros
   thread->number_ = process.next_thread();
   thread->until_sample_ = sample_every;
-  thread->looked_ns_ = direct::monotonic_ns();
+  thread->looked_ns_ = measure::monotonic_ns();
   if (!thread->begin()) thread->stopped_ = true;
   return thread;
 }
@@ -73,7 +73,7 @@ bool Thread::begin() {
   if (process.stamp_every() == 0) return true;
   if (!stamps_.begin(number_)) return false;
   stamps_.ready(layout::stamps);
-  stamped_ns_ = direct::monotonic_ns();
+  stamped_ns_ = process.now_ns();
   return true;
 }
 
@@ -104,7 +104,7 @@ void Thread::write(LiveEvent event) {
 
 void Thread::stamp() {
   if (stopped_ || !stamps_.now) return;
-  const std::uint64_t now = direct::monotonic_ns();
+  const std::uint64_t now = std::max(process.now_ns(), stamped_ns_);
   const bool is_full = stamps_.used + calls::most_number_bytes > layout::room;
   if (is_full) {
     const ErrorNumber kept;
@@ -211,7 +211,7 @@ void Thread::sample(LiveEvent event) {
 
 void Thread::look() {
   n_samples_ = 0;
-  const std::uint64_t now = direct::monotonic_ns(), took = now - looked_ns_;
+  const std::uint64_t now = measure::monotonic_ns(), took = now - looked_ns_;
   looked_ns_ = now;
   if (took >= process.least_ns()) return;
   std::uint32_t most = 0;

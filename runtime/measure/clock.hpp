@@ -4,17 +4,9 @@
 #include <cstdint>
 #include <ctime>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "runtime/measure/tsc.hpp"
 
 namespace effort::measure {
-
-inline std::uint64_t monotonic_ns() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
-}
 
 /// CPU time of the calling thread, nanoseconds; about 200 ns a call.
 inline std::int64_t thread_cpu_ns() noexcept {

@@ -69,7 +69,7 @@ allow(tools/trace/export tools/trace/model/ tools/trace/otf2/ tools/trace/analys
 allow(tools/trace/info tools/trace/model/ tools/trace/analysis/ tools/output/ tools/view/ record/text.hpp)
 allow(viewer analytics/ record/)
 allow(adapters/functions analytics/calls/live.hpp analytics/calls/stamps.hpp record/calls/recording.hpp
-  runtime/environment.hpp)
+  runtime/environment.hpp runtime/measure/tsc.hpp)
 allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
   runtime/quiet_write.hpp effort/)
