@@ -1,8 +1,11 @@
 // The local part of a collective action.
 #pragma once
 
+#include "runtime/status.hpp"
+
 #include <cstdio>
 #include <exception>
+#include <new>
 
 namespace effort::session {
 
@@ -14,17 +17,26 @@ class Attempt {
     try {
       body();
       return true;
+    } catch (const Error& e) {
+      keep(e.status(), e.what());
+    } catch (const std::bad_alloc&) {
+      keep(Status::memory, "out of memory");
     } catch (const std::exception& e) {
-      good_ = false;
-      std::snprintf(why_, sizeof why_, "%s", e.what());
-      return false;
+      keep(Status::internal, e.what());
     }
+    return false;
   }
-  bool good() const { return good_; }
-  const char* why() const { return why_; }  ///< of the last failure
+  bool good() const { return status_ == Status::ok; }
+  Status status() const { return status_; }  ///< of the last failure; ok if there was none
+  const char* why() const { return why_; }   ///< of the last failure
 
  private:
-  bool good_ = true;
+  void keep(Status status, const char* why) {
+    status_ = status;
+    std::snprintf(why_, sizeof why_, "%s", why);
+  }
+
+  Status status_ = Status::ok;
   char why_[300] = "";
 };
 

@@ -225,10 +225,10 @@ void Session::join() {
 
 /// Continues only if all is well on every rank, so that the failure of one rank does not leave the others waiting.
 void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
-  if (exchange::worst_status(transport, mine.good() ? Status::ok : Status::memory) == Status::ok) return;
-  throw Error(Status::memory, mine.good()
-                                  ? std::string("another rank could not begin: its effort_last_error() says why")
-                                  : std::string("this rank could not begin: ") + mine.why());
+  const Status worst = exchange::worst_status(transport, mine.status());
+  if (worst == Status::ok) return;
+  throw Error(worst, mine.good() ? std::string("initialization failed on another rank: see effort_last_error() there")
+                                 : std::string("this rank could not begin: ") + mine.why());
 }
 
 /// Releases what join() has created, in reverse order.
