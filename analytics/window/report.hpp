@@ -30,23 +30,28 @@
 
 #define EFFORT_WINDOW_NUMBERS(X) EFFORT_HINT_NUMBERS(X) EFFORT_DESCRIPTION_NUMBERS(X)
 
+/// The reasons for a hint, X(name, name in the C API, bit): EFFORT_ADVICE_* and `effort info --json` have the same.
+#define EFFORT_ADVICE_BITS(X)                                                                                   \
+  X(stale, STALE, 0)                     /* the window holds steps from before the last rebalance */            \
+  X(trend, TREND, 1)                     /* the imbalance grows steadily */                                     \
+  X(jump, JUMP, 2)                       /* the loads changed abruptly since the previous window */             \
+  X(slow_node, SLOW_NODE, 3)             /* a node needs more time per unit of work than the others */          \
+  X(periodic, PERIODIC, 4)               /* steps at regular intervals stand out (for example, a checkpoint) */ \
+  X(balanced, BALANCED, 5)               /* nothing can be gained beyond noise */                               \
+  X(unmarked_comm, UNMARKED_COMM, 6)     /* equal loads although ranks wait: mark communication */              \
+  X(no_price, NO_PRICE, 7)               /* no rebalance has been measured: the threshold decided */            \
+  X(too_expensive, TOO_EXPENSIVE, 8)     /* imbalanced, but a rebalance would not pay */                        \
+  X(collinear_units, COLLINEAR_UNITS, 9) /* costs of collinear units of work are not given */                   \
+  X(truncated, TRUNCATED, 10)            /* the hint board has no room for all regions */                       \
+  X(trial, TRIAL, 11)                    /* recommended to learn the price and effect of a rebalance */         \
+  X(transfer, TRANSFER, 12)              /* ranks wait at collectives for other reasons than mean loads */
+
 namespace effort::window {
 
-/// The reasons for a hint; the values are those of EFFORT_ADVICE_* in the C API.
 enum Advice : std::uint32_t {
-  advice_stale = 1,              ///< the window holds steps from before the last rebalance
-  advice_trend = 2,              ///< the imbalance grows steadily
-  advice_jump = 4,               ///< the loads changed abruptly since the previous window
-  advice_slow_node = 8,          ///< a node needs more time per unit of work than the others
-  advice_periodic = 16,          ///< steps at regular intervals stand out (for example, a checkpoint)
-  advice_balanced = 32,          ///< nothing can be gained beyond noise
-  advice_unmarked_comm = 64,     ///< equal loads although ranks wait: communication is probably not marked
-  advice_no_price = 128,         ///< no rebalance has been measured yet: the threshold decided
-  advice_too_expensive = 256,    ///< imbalanced, but a rebalance would not pay
-  advice_collinear_units = 512,  ///< some units of work are collinear: their costs are not given
-  advice_truncated = 1024,       ///< the hint board has no room for all regions
-  advice_trial = 2048,           ///< recommended to learn the price and effect of a rebalance
-  advice_transfer = 4096,        ///< ranks wait at collectives for reasons other than their mean loads
+#define EFFORT_BIT(name, c_name, bit) advice_##name = 1u << (bit),
+  EFFORT_ADVICE_BITS(EFFORT_BIT)
+#undef EFFORT_BIT
 };
 
 /// The numbers of a window of steps.  Trivially copyable: it is passed through shared memory.

@@ -12,11 +12,9 @@ using capi::host;
 using capi::in_host_session;
 using session::Session;
 
-static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNITS &&
-              int(window::advice_truncated) == EFFORT_ADVICE_TRUNCATED &&
-              int(window::advice_unmarked_comm) == EFFORT_ADVICE_UNMARKED_COMM &&
-              int(window::advice_stale) == EFFORT_ADVICE_STALE &&
-              int(window::advice_transfer) == EFFORT_ADVICE_TRANSFER);
+#define EFFORT_BIT(name, c_name, bit) static_assert(int(window::advice_##name) == EFFORT_ADVICE_##c_name);
+EFFORT_ADVICE_BITS(EFFORT_BIT)
+#undef EFFORT_BIT
 
 namespace {
 

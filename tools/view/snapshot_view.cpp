@@ -41,14 +41,16 @@ std::optional<IdealSaving> ideal_saving(const record::Run& run) {
 }
 
 std::vector<std::string> advice_names(std::uint32_t bits) {
-  constexpr std::array<const char*, 13> names = {
-      "stale",         "trend",           "jump",      "slow_node", "periodic", "balanced", "unmarked_comm", "no_price",
-      "too_expensive", "collinear_units", "truncated", "trial",     "transfer"};
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < 32; ++i) {
-    if ((bits >> i & 1) == 0) continue;
-    out.push_back(i < names.size() ? names[i] : "bit_" + std::to_string(i));
-  }
+#define EFFORT_BIT(name, c_name, bit) \
+  if ((bits & window::advice_##name) != 0) out.push_back(#name);
+  EFFORT_ADVICE_BITS(EFFORT_BIT)
+#undef EFFORT_BIT
+#define EFFORT_BIT(name, c_name, bit) | window::advice_##name
+  constexpr std::uint32_t known = 0 EFFORT_ADVICE_BITS(EFFORT_BIT);
+#undef EFFORT_BIT
+  for (int i = 0; i < 32; ++i)
+    if ((bits & ~known) >> i & 1) out.push_back("bit_" + std::to_string(i));
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -43,6 +44,15 @@ std::string all(const std::string& text, const std::string& declaration) {
   return out;
 }
 
+/// The values of the names that `definition` matches.
+std::map<std::string, unsigned> values(const std::string& text, const std::string& definition) {
+  std::map<std::string, unsigned> out;
+  const std::regex pattern(definition);
+  for (std::sregex_iterator i(text.begin(), text.end(), pattern), last; i != last; ++i)
+    out[(*i)[1].str()] = static_cast<unsigned>(std::stoul((*i)[2].str()));
+  return out;
+}
+
 std::string c_hint() {
   return part(source("capi/include/effort/effort.h"), "typedef struct effort_hint {", "} effort_hint;");
 }
@@ -74,6 +84,19 @@ TEST_CASE("Fortran's effort_hint has the fields of C's in their order", "[record
   CHECK(names(all(fortran, R"(\n    \w+\(\w+\) :: ([a-z_, ]+))")) ==
         names(all(c, R"(\n  (?:const )?\w+[* ]+(?:const\* )?([^;]+);)")));
   CHECK(names(all(fortran, R"(real\(c_double\) :: ([a-z_, ]+))")) == names(all(c, "\n  double ([^;*]+);")));
+}
+
+TEST_CASE("C, Fortran and the guide have the table's reasons for a hint", "[record]") {
+#define EFFORT_BIT(name, c_name, bit) {#c_name, 1u << (bit)},
+  const std::map<std::string, unsigned> bits = {EFFORT_ADVICE_BITS(EFFORT_BIT)};
+#undef EFFORT_BIT
+  CHECK(values(source("capi/include/effort/effort.h"), "EFFORT_ADVICE_([A-Z_]+) = ([0-9]+)") == bits);
+  CHECK(values(source("capi/fortran/effort_types.f90"), "EFFORT_ADVICE_([A-Z_]+) = ([0-9]+)") == bits);
+  const std::string guide = source("docs/hints.md");
+  for (const auto& [name, bit] : bits) {
+    INFO(name);
+    CHECK(guide.find("`" + name + "`") != std::string::npos);
+  }
 }
 
 TEST_CASE("the page reads no number that the table lacks", "[record]") {
