@@ -13,6 +13,12 @@ endif()
 # effort_add_host_library(NAME CORE ALIAS PRIVATE_ARCHIVES...): makes lib<NAME>.so and lib<NAME>.a of the static library
 # CORE. Both export only its C API.  Inside the build, effort::ALIAS is the shared one if there is one.
 function(effort_add_host_library name core alias)
+  # What the command needs of the archives, and the host does not, is left out: function by function.
+  foreach(part IN ITEMS ${core} ${ARGN})
+    if(TARGET ${part})
+      target_compile_options(${part} PRIVATE -ffunction-sections -fdata-sections)
+    endif()
+  endforeach()
   if(NOT EFFORT_SANITIZE AND (EFFORT_INSTALL_STATIC OR EFFORT_ENABLE_TESTS))
     effort_add_static_host_library(${name} ${core} ${ARGN})
   endif()
@@ -32,7 +38,8 @@ function(effort_add_host_library name core alias)
   # The version script hides everything that comes from archives: Kokkos, zstd, our own pieces.
   target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${core} -Wl,--no-whole-archive)
   # dlclose must not unload it: MPI, exiting threads and exit handlers still call into it.
-  target_link_options(${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map" -Wl,-z,nodelete)
+  target_link_options(${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map" -Wl,-z,nodelete
+    -Wl,--gc-sections)
   if(NOT EFFORT_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()

@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "record/descriptor.hpp"
 #include "record/writer.hpp"
 
 namespace effort::record {
@@ -23,32 +24,16 @@ namespace {
   throw fs::filesystem_error(problem, path, std::error_code(error, std::generic_category()));
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
+/// Writes all of `bytes` and syncs them to disk.
+void write_all(const Descriptor& file, std::span<const std::byte> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot write a snapshot", path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-  bool open() const { return number_ >= 0; }
-
-  /// Writes all of `bytes` and syncs them to disk.
-  void write(std::span<const std::byte> bytes, const fs::path& path) const {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(number_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("cannot write a snapshot", path, errno);
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    if (::fsync(number_) != 0) fail("cannot flush a snapshot to the disk", path, errno);
-  }
-
- private:
-  const int number_;
-};
+  if (::fsync(file.number()) != 0) fail("cannot flush a snapshot to the disk", path, errno);
+}
 
 [[noreturn]] void fail_as_taken(const fs::path& target) {
   fail("a snapshot of this name already exists and is not overwritten", target, EEXIST);
@@ -59,8 +44,8 @@ class Descriptor {
 bool write_unnamed(const fs::path& directory, const fs::path& target, std::span<const std::byte> bytes) {
   const Descriptor file(::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666));
   const std::string self = "/proc/self/fd/" + std::to_string(file.number());
-  if (!file.open() || ::access(self.c_str(), F_OK) != 0) return false;
-  file.write(bytes, target);
+  if (!file.is_open() || ::access(self.c_str(), F_OK) != 0) return false;
+  write_all(file, bytes, target);
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
   if (errno == EEXIST) fail_as_taken(target);
   return false;
@@ -78,7 +63,7 @@ class Temporary {
  public:
   explicit Temporary(const fs::path& target)
       : path_(unique_beside(target)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
-    if (!file_.open()) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
+    if (!file_.is_open()) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
     ::flock(file_.number(), LOCK_EX | LOCK_NB);
   }
   Temporary(const Temporary&) = delete;
@@ -91,7 +76,7 @@ class Temporary {
     return ::fstat(file_.number(), &st) == 0 && st.st_nlink == 0;
   }
 
-  void write(std::span<const std::byte> bytes) { file_.write(bytes, path_); }
+  void write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_); }
 
   /// A hard link fails if the name exists, unlike a plain rename.  Not every file system has links.
   void give_name(const fs::path& target) {
@@ -145,7 +130,7 @@ void remove_abandoned(const fs::path& directory) {
   for (fs::directory_iterator entry(directory, unreadable), end; entry != end; entry.increment(unreadable)) {
     if (!is_temporary(entry->path().filename().string(), ending)) continue;
     const Descriptor file(::open(entry->path().c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (file.open() && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    if (file.is_open() && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
   }
 }
 

@@ -81,46 +81,48 @@ Column<Run> notes() {
           }};
 }
 
+/// Like all such tables, never destroyed: the last snapshot may be written while the host's static objects are.
 const std::vector<Column<Run>>& run_fields() {
   constexpr Presence optional = Presence::optional;
-  static const std::vector<Column<NodeRun>> placement = {column("node", &NodeRun::node),
-                                                         column("count", &NodeRun::count)};
-  static const std::vector<Column<Metric>> metrics = {column("name", &Metric::name), column("unit", &Metric::unit)};
-  static const std::vector<Column<UnitCost>> unit_costs = {column("name", &UnitCost::name),
-                                                           estimate("seconds_per_unit", &UnitCost::seconds_per_unit),
-                                                           estimate("error", &UnitCost::error)};
-  static const std::vector<Column<WindowCost>> window_costs = {
+  static const auto& placement =
+      *new std::vector<Column<NodeRun>>{column("node", &NodeRun::node), column("count", &NodeRun::count)};
+  static const auto& metrics =
+      *new std::vector<Column<Metric>>{column("name", &Metric::name), column("unit", &Metric::unit)};
+  static const auto& unit_costs = *new std::vector<Column<UnitCost>>{
+      column("name", &UnitCost::name), estimate("seconds_per_unit", &UnitCost::seconds_per_unit),
+      estimate("error", &UnitCost::error)};
+  static const auto& window_costs = *new std::vector<Column<WindowCost>>{
       column("first", &WindowCost::first), column("unit", &WindowCost::unit),
       estimate("seconds_per_unit", &WindowCost::seconds_per_unit), estimate("error", &WindowCost::error)};
-  static const std::vector<Column<SpeedRun>> speeds = {column("count", &SpeedRun::count),
-                                                       column("time", &SpeedRun::time)};
-  static const std::vector<Column<Module>> modules = {column("name", &Module::name), column("path", &Module::path),
-                                                      column("build_id", &Module::build_id)};
-  static const std::vector<Column<Run>> fields = {
-      column("version", &Run::version),
-      column("name", &Run::name),
-      column("job", &Run::job),
-      column("ranks", &Run::ranks),
-      column("node_count", &Run::nodes),
-      column("steps", &Run::steps),
-      column("window", &Run::window),
-      column("hint_lag", &Run::hint_lag),
-      column("load_metric", &Run::load_metric),
-      column("wall_seconds", &Run::wall_seconds),
-      estimate("critical_path", &Run::critical_path, Presence::optional),
-      estimate("mean_path", &Run::mean_path, Presence::optional),
-      estimate("measuring_seconds", &Run::measuring_seconds, Presence::optional),
-      column("merged_steps", &Run::merged_steps),
-      column("lost_snapshots", &Run::lost_snapshots),
-      table_field("placement", &Run::placement, placement),
-      node_costs(),
-      table_field("metrics", &Run::metrics, metrics),
-      table_field("series", &Run::series, series_columns()),
-      table_field("unit_costs", &Run::unit_costs, unit_costs),
-      table_field("window_costs", &Run::window_costs, window_costs, optional),
-      table_field("speeds", &Run::speeds, speeds, optional),
-      table_field("modules", &Run::modules, modules, optional),
-      notes()};
+  static const auto& speeds =
+      *new std::vector<Column<SpeedRun>>{column("count", &SpeedRun::count), column("time", &SpeedRun::time)};
+  static const auto& modules = *new std::vector<Column<Module>>{
+      column("name", &Module::name), column("path", &Module::path), column("build_id", &Module::build_id)};
+  static const auto& fields =
+      *new std::vector<Column<Run>>{column("version", &Run::version),
+                                    column("name", &Run::name),
+                                    column("job", &Run::job),
+                                    column("ranks", &Run::ranks),
+                                    column("node_count", &Run::nodes),
+                                    column("steps", &Run::steps),
+                                    column("window", &Run::window),
+                                    column("hint_lag", &Run::hint_lag),
+                                    column("load_metric", &Run::load_metric),
+                                    column("wall_seconds", &Run::wall_seconds),
+                                    estimate("critical_path", &Run::critical_path, Presence::optional),
+                                    estimate("mean_path", &Run::mean_path, Presence::optional),
+                                    estimate("measuring_seconds", &Run::measuring_seconds, Presence::optional),
+                                    column("merged_steps", &Run::merged_steps),
+                                    column("lost_snapshots", &Run::lost_snapshots),
+                                    table_field("placement", &Run::placement, placement),
+                                    node_costs(),
+                                    table_field("metrics", &Run::metrics, metrics),
+                                    table_field("series", &Run::series, series_columns()),
+                                    table_field("unit_costs", &Run::unit_costs, unit_costs),
+                                    table_field("window_costs", &Run::window_costs, window_costs, optional),
+                                    table_field("speeds", &Run::speeds, speeds, optional),
+                                    table_field("modules", &Run::modules, modules, optional),
+                                    notes()};
   return fields;
 }
 

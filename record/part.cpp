@@ -113,7 +113,7 @@ std::vector<Column<Flow>> flow_columns() {
 }
 
 const std::vector<Column<Traffic>>& traffic_fields() {
-  static const std::vector<Column<Traffic>> fields = {
+  static const auto& fields = *new std::vector<Column<Traffic>>{
       {"regions", true,
        [](cbor::Encoder& out, const Traffic& t) {
          out.array(t.regions.size());

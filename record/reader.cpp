@@ -278,16 +278,6 @@ std::vector<Tile> Reader::tiles(std::int32_t node) {
   return out;
 }
 
-std::vector<ExactBlock> Reader::exact(std::int32_t node) {
-  std::vector<ExactBlock> out;
-  state_->each(format::type_exact, [&](std::size_t i) {
-    if (state_->entries[i].key == static_cast<std::uint32_t>(node)) out.push_back(state_->exact_at(i));
-  });
-  std::stable_sort(out.begin(), out.end(),
-                   [](const ExactBlock& a, const ExactBlock& b) { return a.first_step < b.first_step; });
-  return out;
-}
-
 void Reader::each_exact(const std::function<void(std::int32_t, const ExactBlock&)>& take) {
   state_->each(format::type_exact, [&](std::size_t i) { take(state_->node_of(i), state_->exact_at(i)); });
 }

@@ -62,8 +62,6 @@ class Reader {
   std::vector<std::int32_t> nodes() const;
   /// The tiles of one node, or of all_nodes (empty if it has none).  O(their bytes).
   std::vector<Tile> tiles(std::int32_t node);
-  /// The exact windows of one node (empty if there are none), by ascending step.
-  std::vector<ExactBlock> exact(std::int32_t node);
   /// The exact windows of all nodes, one after the other in file order.  Memory: one window of one node.
   void each_exact(const std::function<void(std::int32_t node, const ExactBlock& block)>& take);
 

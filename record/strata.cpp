@@ -50,7 +50,7 @@ Column<Strata> list(const char* name, std::vector<T> Strata::*member) {
 
 /// The medoids come before the labels, because their number gives the labels' width.
 const std::vector<Column<Strata>>& strata_fields() {
-  static const std::vector<Column<Strata>> fields = {
+  static const auto& fields = *new std::vector<Column<Strata>>{
       column("first", &Strata::first),           column("last", &Strata::last),
       list("medoid_rank", &Strata::medoid_rank), labels(),
       list("region", &Strata::region),           list("region_load", &Strata::region_load)};

@@ -12,26 +12,34 @@
 namespace effort {
 
 /// Keeps the signals of failing writes (beyond `ulimit -f`, or to a pipe without a reader) from the host: the write
-/// merely fails.  The host's handlers stay as they are, and a signal that was already pending stays pending.  The
+/// merely fails.  The host's handlers stay as they are, and it gets all signals that a failed write did not cause.  The
 /// background thread blocks all signals and does not need this.
 class WriteSignalsHeld {
  public:
   WriteSignalsHeld() {
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&held_);
     sigset_t both;
     sigemptyset(&both);
-    for (const int s : {SIGXFSZ, SIGPIPE}) {
-      sigaddset(&both, s);
-      if (sigismember(&pending, s) == 0) sigaddset(&held_, s);
-    }
+    for (const int s : {SIGXFSZ, SIGPIPE}) sigaddset(&both, s);
     pthread_sigmask(SIG_BLOCK, &both, &before_);
+    sigemptyset(&caused_);
+    sigpending(&pending_);
+  }
+  /// To be called with the error number of every write; 0: it succeeded.
+  void failed(int error) {
+    const int signal = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
+    if (signal != 0 && sigismember(&pending_, signal) == 0) sigaddset(&caused_, signal);
   }
   ~WriteSignalsHeld() {
     const int error = errno;
-    const timespec now{};
-    while (sigtimedwait(&held_, nullptr, &now) > 0 || errno == EINTR) {
+    for (const int s : {SIGXFSZ, SIGPIPE}) {
+      if (sigismember(&caused_, s) == 0) continue;
+      sigset_t one;
+      sigemptyset(&one);
+      sigaddset(&one, s);
+      // A write's signal is the thread's, which comes before one of the process.
+      const timespec now{};
+      while (sigtimedwait(&one, nullptr, &now) < 0 && errno == EINTR) {
+      }
     }
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     errno = error;
@@ -40,14 +48,14 @@ class WriteSignalsHeld {
   WriteSignalsHeld& operator=(const WriteSignalsHeld&) = delete;
 
  private:
-  sigset_t held_, before_;
+  sigset_t caused_, pending_, before_;
 };
 
 /// Writes `text` to stderr unchanged.
 inline void print_error(const char* text) {
-  const WriteSignalsHeld held;
-  std::fputs(text, stderr);
-  std::fflush(stderr);  // the host may have made it buffered; flush here, while the signals are blocked
+  WriteSignalsHeld held;
+  if (std::fputs(text, stderr) < 0) held.failed(errno);
+  if (std::fflush(stderr) != 0) held.failed(errno);  // the host may have made it buffered
 }
 
 /// Writes a line to stderr, with the library's prefix.  Names in it may come from anywhere, so control characters are

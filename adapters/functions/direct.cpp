@@ -7,11 +7,13 @@
 #include <cerrno>
 
 #include "adapters/functions/process.hpp"
+#include "record/descriptor.hpp"
 
 namespace effort::functions::direct {
 
 int open(const char* path, int flags, unsigned mode) {
-  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode));
+  return record::above_standard_streams(
+      static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode)));
 }
 
 void close(int fd) { ::syscall(SYS_close, fd); }

@@ -43,7 +43,7 @@ bool leave_line(const std::string& path, const std::string& reason) {
   int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0 && errno == EEXIST && is_old(path)) file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (file < 0) return false;
-  const WriteSignalsHeld held;
+  WriteSignalsHeld held;
   char when[32] = "";
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -51,6 +51,7 @@ bool leave_line(const std::string& path, const std::string& reason) {
   const std::string line = std::string(when) + " process " + std::to_string(getpid()) +
                            ": libeffort_pmpi measured nothing: " + reason + "\n";
   const bool written = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  held.failed(written ? 0 : errno);
   close(file);
   return written;
 }

@@ -55,9 +55,7 @@ using EventSink = std::function<void(std::uint64_t stream, std::span<const std::
 /// Decodes a block.  Bytes are untrusted.  Errors: codec::CodecError with the offset in the block; whatever the sink
 /// throws.  Memory: bounded.  Cost: linear in the events, which may be many more than the bytes.
 /// @param most_events  the block is refused if it announces more
-void decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink);
-
-/// Number of events that a block announces.  Errors: codec::CodecError.
-std::uint64_t announced_events(std::span<const std::byte> bytes);
+/// @return the number of its events
+std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink);
 
 }  // namespace effort::calls

@@ -236,19 +236,16 @@ class Reader {
 
 }  // namespace
 
-std::uint64_t announced_events(std::span<const std::byte> bytes) {
-  codec::ByteReader in(bytes);
-  return sum_of(read_heads(in));
-}
-
-void decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink) {
+std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink) {
   codec::ByteReader in(bytes);
   const std::vector<RunHead> heads = read_heads(in);
-  if (sum_of(heads) > most_events)
+  const std::uint64_t events = sum_of(heads);
+  if (events > most_events)
     throw codec::CodecError("the block has more than " + std::to_string(most_events) + " events", in.offset());
   const std::size_t offset = in.offset();
   Reader reader(in.rest(), offset, sink);
   for (const RunHead& head : heads) reader.run(head);
+  return events;
 }
 
 }  // namespace effort::calls

@@ -45,11 +45,15 @@ void for_each_tile(std::size_t rows, std::size_t cols, const TileGrid& grid, con
       visit(TilePlace{r, c, std::min(grid.tile_rows, rows - r), std::min(grid.tile_cols, cols - c)});
 }
 
+TileCode encode_with(Coder coder, const Matrix& matrix, const Goal& goal) {
+  return coder == Coder::ezw ? encode_tile_ezw(matrix, goal) : encode_tile(matrix, goal);
+}
+
 Bytes encode_single(const Matrix& matrix, const Target& target, Coder coder) {
   Bytes out = start_stream(0, matrix.rows, matrix.cols);
   Goal goal = goal_for(matrix, target);
   if (goal.kind == Target::Kind::max_bytes) goal.value -= static_cast<double>(out.size());
-  const Bytes tile = encode_tile(matrix, goal, coder).bytes;
+  const Bytes tile = encode_with(coder, matrix, goal).bytes;
   if (tile.empty() || (goal.kind == Target::Kind::max_bytes && static_cast<double>(tile.size()) > goal.value))
     throw std::invalid_argument("a bound of " + std::to_string(static_cast<std::size_t>(target.value())) +
                                 " bytes is too small for this matrix: allow at least " +
@@ -80,7 +84,7 @@ Bytes encode_tiled(const Matrix& whole, const TileGrid& grid, const Target& targ
     if (goal.kind == Target::Kind::max_bytes) goal.value = std::floor((goal.value - 32) / count) - 4;
     if (goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error)
       goal.value = std::ldexp(goal.value, -shift);
-    const TileCode code = encode_tile(part, goal, coder);
+    const TileCode code = encode_with(coder, part, goal);
     if (code.bytes.empty())
       throw std::invalid_argument(
           "the bound on the bytes is too small for this matrix: allow at least 64 for each of its tiles");

@@ -144,7 +144,7 @@ CodedTile History::State::encode(std::span<const double> values, std::size_t n, 
       break;
   }
   goal.quick = working;
-  TileCode code = encode_tile(matrix, goal, Coder::context);
+  TileCode code = encode_tile(matrix, goal);
   const Deviation own{std::ldexp(code.errors.rms, matrix.exponent), std::ldexp(code.errors.max, matrix.exponent)};
   return {std::move(code.bytes), chained(before, own), matrix.present};
 }

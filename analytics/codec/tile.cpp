@@ -88,10 +88,14 @@ Goal goal_for(const Matrix& matrix, const Target& target) {
   return goal;
 }
 
-TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
+namespace {
+
+/// @param encode_body  encodes the values to a goal; no bytes if that is impossible
+template <typename EncodeBody>
+TileCode encode_as(StreamKind kind, const Matrix& matrix, const Goal& goal, const EncodeBody& encode_body) {
   if (matrix.present == 0 || matrix.min == matrix.max) return encode_constant(matrix);
-  TileCode code{start_tile(coder == Coder::ezw ? StreamKind::ezw : StreamKind::context, matrix), {}};
-  if (goal.quick && coder == Coder::context) code.bytes[0] |= static_cast<std::byte>(plain_flag);
+  TileCode code{start_tile(kind, matrix), {}};
+  if (goal.quick && kind == StreamKind::context) code.bytes[0] |= static_cast<std::byte>(plain_flag);
   Goal rest = goal;
   if (goal.kind == Target::Kind::max_bytes) {
     if (goal.value <= static_cast<double>(code.bytes.size())) return {};
@@ -100,12 +104,22 @@ TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
   const bool bounded = goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error;
   // Values near the smallest double are decoded to a multiple of it.
   if (bounded) rest.value = std::max(rest.value - std::ldexp(0.5, -1074 - matrix.exponent), 0.0);
-  const TileCode body = coder == Coder::ezw ? encode_ezw(matrix, rest) : encode_context(matrix, rest);
+  const TileCode body = encode_body(matrix, rest);
   if (bounded && (body.bytes.empty() || body.bytes.size() >= 8 * matrix.present)) return encode_raw(matrix);
   if (body.bytes.empty()) return {};
   code.bytes.insert(code.bytes.end(), body.bytes.begin(), body.bytes.end());
   code.errors = body.errors;
   return code;
+}
+
+}  // namespace
+
+TileCode encode_tile(const Matrix& matrix, const Goal& goal) {
+  return encode_as(StreamKind::context, matrix, goal, encode_context);
+}
+
+TileCode encode_tile_ezw(const Matrix& matrix, const Goal& goal) {
+  return encode_as(StreamKind::ezw, matrix, goal, encode_ezw);
 }
 
 namespace {

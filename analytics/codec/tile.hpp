@@ -20,7 +20,9 @@ struct TileCode {
 };
 
 /// A kind byte and its body.  A goal of bytes that is too small leaves `bytes` empty.
-TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder);
+TileCode encode_tile(const Matrix& matrix, const Goal& goal);
+/// The same with the coder of Gamblin 2009.  Only the command uses it; a link without it has no encoder of zerotrees.
+TileCode encode_tile_ezw(const Matrix& matrix, const Goal& goal);
 
 struct TileInfo {
   StreamKind kind = StreamKind::constant;

@@ -24,7 +24,6 @@ class NodeShape {
   const std::vector<std::int32_t>& levels() const { return levels_; }
   std::int32_t cores() const { return cores_; }
   std::int32_t domain_of(std::int32_t core) const { return core / (cores_ / domains_); }
-  std::int32_t domains() const { return domains_; }
 
  private:
   std::vector<std::int32_t> levels_;

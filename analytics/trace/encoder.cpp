@@ -168,7 +168,7 @@ struct Encoder::State {
 
   /// Codes a sequence that the dictionary does not have.
   std::vector<std::byte> add(const Sequence& s, std::uint32_t known_symbols, const Base& base, Known& known) {
-    static const Sequence nothing;
+    static const Sequence& nothing = *new Sequence;  // never destroyed: the host may exit meanwhile
     Piece piece;
     piece.bound = bound;
     piece.range = {symbols.first(), known_symbols, symbols.end()};

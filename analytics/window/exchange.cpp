@@ -29,17 +29,6 @@ std::size_t ExactSum::reserve(std::size_t n) {
   return values_.size() - n;
 }
 
-std::size_t ExactSum::add(double value) {
-  values_.push_back(rounded(value));
-  return values_.size() - 1;
-}
-
-std::size_t ExactSum::add(std::span<const double> values) {
-  const std::size_t first = values_.size();
-  for (double v : values) values_.push_back(rounded(v));
-  return first;
-}
-
 std::size_t ExactSum::add(std::span<const std::int64_t> values) {
   values_.insert(values_.end(), values.begin(), values.end());
   return values_.size() - values.size();

@@ -27,11 +27,7 @@ class ExactSum {
   /// Appends `n` sums of zero; returns the position of the first.
   std::size_t reserve(std::size_t n);
   void add_to(std::size_t position, double value) { values_[position] += rounded(value); }
-  /// Appends a sum that starts with one value; returns its position.
-  std::size_t add(double value);
-  /// Appends one sum per value; returns the position of the first.
-  std::size_t add(std::span<const double> values);
-  /// The same for values already rounded by this scale.
+  /// Appends one sum per value, each rounded by this scale already; returns the position of the first.
   std::size_t add(std::span<const std::int64_t> values);
   /// Appends one sum of all the values; returns its position.
   std::size_t total(std::span<const double> values);

@@ -149,13 +149,6 @@ std::vector<std::byte> encode(const Events& e) {
                  [](format::View payload) { format::parse_events(payload, false); });
 }
 
-std::vector<std::byte> encode(const Gap& g) {
-  Payload p;
-  p.count(g.node, "a node").count(g.rank, "a rank").count(g.first_step, "a step");
-  p.count(g.last_step - g.first_step, "the length of a gap").count(g.events, "the number of dropped events");
-  return checked(format::type_gap, p, format::parse_gap);
-}
-
 std::vector<std::byte> encode(const Clock& c) {
   Payload p;
   p.count(c.node, "a node").integer(c.time_ns).integer(c.offset_ns).count(c.bound_ns, "a clock's bound");

@@ -140,14 +140,6 @@ struct Representatives {
   std::vector<std::byte> coded;  ///< effort::trace::Encoder::Reduced::representatives
 };
 
-/// Steps of a node that are missing because a ring was full, in windows of which nothing was kept as well.
-struct Gap {
-  std::int32_t node = 0;
-  std::int32_t rank = 0;
-  std::int64_t first_step = 0, last_step = 0;
-  std::int64_t events = 0;  ///< as far as counted
-};
-
 /// A node's clock against that of node 0.
 struct Clock {
   std::int32_t node = 0;

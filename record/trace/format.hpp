@@ -36,7 +36,6 @@ inline constexpr std::uint32_t type_window = record::format::four("WIND");
 inline constexpr std::uint32_t type_events = record::format::four("EVNT");
 inline constexpr std::uint32_t type_representatives = record::format::four("REPR");
 inline constexpr std::uint32_t type_reduced = record::format::four("SEGS");
-inline constexpr std::uint32_t type_gap = record::format::four("GAPS");
 inline constexpr std::uint32_t type_clock = record::format::four("CLCK");
 
 /// A payload's contents.  Errors: std::runtime_error that describes the problem.
@@ -49,7 +48,6 @@ Window parse_window(View payload);
 /// Also of a reduced chunk.
 /// @param with_coded  whether to copy the coded events
 Events parse_events(View payload, bool with_coded);
-Gap parse_gap(View payload);
 Clock parse_clock(View payload);
 
 inline constexpr std::int64_t most_steps = std::int64_t{1} << 40;

@@ -210,17 +210,6 @@ Events parse_events(View payload, bool with_coded) {
   return e;
 }
 
-Gap parse_gap(View payload) {
-  Fields in(payload);
-  Gap g;
-  g.node = in.node();
-  g.rank = in.rank();
-  g.first_step = in.step();
-  g.last_step = g.first_step + in.step();
-  g.events = in.count(std::int64_t{1} << 62, "a number of events");
-  return g;
-}
-
 Clock parse_clock(View payload) {
   Fields in(payload);
   Clock c;

@@ -28,7 +28,6 @@ struct Reader::State {
   std::vector<Modules::Module> modules;
   std::vector<Window> windows;
   std::vector<EventsInfo> chunks;
-  std::vector<Gap> gaps;
   std::vector<Clock> clocks;
   std::vector<Problem> problems;
   std::map<std::int32_t, Decoder> decoders;
@@ -161,7 +160,6 @@ struct Reader::State {
         chunks.push_back({e.node, e.window, e.rank, e.thread, e.events, at, frame.length, reduced});
         break;
       }
-      case format::type_gap: gaps.push_back(format::parse_gap(payload)); break;
       case format::type_clock: clocks.push_back(format::parse_clock(payload)); break;
       default: break;  // of a later minor version
     }
@@ -227,7 +225,6 @@ const Names& Reader::names() const { return state_->names; }
 const std::vector<Modules::Module>& Reader::modules() const { return state_->modules; }
 const std::vector<Window>& Reader::windows() const { return state_->windows; }
 const std::vector<EventsInfo>& Reader::chunks() const { return state_->chunks; }
-const std::vector<Gap>& Reader::gaps() const { return state_->gaps; }
 const std::vector<Clock>& Reader::clocks() const { return state_->clocks; }
 const std::vector<Problem>& Reader::problems() const { return state_->problems; }
 const Window* Reader::window_of(const EventsInfo& chunk) const { return state_->window_of(chunk); }

@@ -54,7 +54,6 @@ class Reader {
   const std::vector<Modules::Module>& modules() const;
   const std::vector<Window>& windows() const;
   const std::vector<EventsInfo>& chunks() const;
-  const std::vector<Gap>& gaps() const;
   const std::vector<Clock>& clocks() const;
   const std::vector<Problem>& problems() const;
 

@@ -55,13 +55,11 @@ Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
   start.insert(start.end(), chunk.begin(), chunk.end());
   if (path.has_parent_path()) fs::create_directories(path.parent_path());
   if (begin_unnamed(start)) return;
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file_ < 0) fail("cannot create a trace file", path, errno);
-  ::fstat(file_, &created_);
+  file_.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file_.is_open()) fail("cannot create a trace file", path, errno);
   try {
     append(start);
   } catch (...) {
-    ::close(file_);
     ::unlink(path.c_str());  // without a header it is useless
     throw;
   }
@@ -71,37 +69,26 @@ Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
 /// reader would have to refuse.  Returns false if the file system does not support such files.
 bool Writer::begin_unnamed(std::span<const std::byte> start) {
   const fs::path directory = path_.has_parent_path() ? path_.parent_path() : ".";
-  file_ = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_APPEND | O_CLOEXEC, 0600);
-  if (file_ < 0) return false;
-  ::fstat(file_, &created_);
-  int error = write_all(file_, start);
-  const std::string self = "/proc/self/fd/" + std::to_string(file_);
+  file_.reset(::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_APPEND | O_CLOEXEC, 0600));
+  if (!file_.is_open()) return false;
+  int error = write_all(file_.number(), start);
+  const std::string self = "/proc/self/fd/" + std::to_string(file_.number());
   if (error == 0 && ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) {
     size_ = start.size();
     return true;
   }
   if (error == 0) error = errno;
-  ::close(file_);
+  file_.reset(-1);
   if (error == EEXIST) fail("cannot create a trace file", path_, error);
   return false;
 }
 
-/// Whether the descriptor still refers to this file.
-bool Writer::is_open() const {
-  struct stat now {};
-  return ::fstat(file_, &now) == 0 && now.st_dev == created_.st_dev && now.st_ino == created_.st_ino;
-}
-
-Writer::~Writer() {
-  if (is_open()) ::close(file_);
-}
-
 void Writer::append(std::span<const std::byte> chunks) {
-  if (!is_open()) fail("cannot write a trace file, which the program has closed", path_, EBADF);
-  const int error = write_all(file_, chunks);
+  if (!file_.is_open()) fail("cannot write a trace file, which the program has closed", path_, EBADF);
+  const int error = write_all(file_.number(), chunks);
   if (error != 0) {
     // If even this fails, the reader finds an incomplete chunk and skips it.
-    [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(size_));
+    [[maybe_unused]] const int cut = ::ftruncate(file_.number(), static_cast<off_t>(size_));
     fail("cannot write a trace file", path_, error);
   }
   size_ += chunks.size();

@@ -1,8 +1,6 @@
 // Writes a trace file, chunk by chunk.  Complete chunks stay readable if the writer is killed.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "record/descriptor.hpp"
 #include "record/trace/contents.hpp"
 
 namespace effort::record::trace {
@@ -24,7 +23,6 @@ std::vector<std::byte> encode(const Dictionary& dictionary);
 std::vector<std::byte> encode(const Representatives& representatives);
 std::vector<std::byte> encode(const Window& window);
 std::vector<std::byte> encode(const Events& events);
-std::vector<std::byte> encode(const Gap& gap);
 std::vector<std::byte> encode(const Clock& clock);
 
 /// A name in a file that hides names: a hash of it, the same in every run.  A first word that begins with "MPI_" stays,
@@ -40,7 +38,6 @@ class Writer {
   /// Creates the file, for its owner only (mode 0600), and missing directories.  Errors: std::invalid_argument;
   /// std::filesystem::filesystem_error, with std::errc::file_exists if there is such a file: it is never overwritten.
   Writer(const std::filesystem::path& path, const Header& header);
-  ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
@@ -60,11 +57,9 @@ class Writer {
 
  private:
   bool begin_unnamed(std::span<const std::byte> start);
-  bool is_open() const;
 
   std::filesystem::path path_;
-  int file_ = -1;
-  struct stat created_ {};  ///< of the file: a host that closes all descriptors may reuse the number
+  Descriptor file_;
   std::uint64_t size_ = 0;
 };
 

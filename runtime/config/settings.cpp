@@ -79,8 +79,9 @@ std::string join(const std::vector<std::string>& words) {
   return out;
 }
 
+/// Never destroyed: a session may begin or end while the host's static objects are.
 const std::vector<Key>& keys() {
-  static const std::vector<Key> all = {
+  static const auto& all = *new std::vector<Key>{
       {"WINDOW", true,
        [](Settings& s, auto& k, auto& v) {
          s.window = v == "auto" ? 0 : number(k, v, 1, 100000, "auto, or 1 to 100000 steps");
@@ -360,11 +361,13 @@ Settings resolve(const std::vector<Pair>& given) {
   Settings s;
   Source source(s);
   for (const auto& [key, value] : given) source.apply(upper_case(key), value);
-  if (const char* path = environment("EFFORT_CONFIG"); path && *path) apply_file(s, path);
+  const char* const path = environment("EFFORT_CONFIG");
+  if (path && *path) apply_file(s, path);
   apply_environment(s);
   check_together(s);
   make_absolute(s.snapshot_dir);
   if (s.report != "off" && s.report != "summary") make_absolute(s.report);
+  if (path && *path) refuse_as_report(path, s.report);
   s.notes = unknown_variables();
   return s;
 }

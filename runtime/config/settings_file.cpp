@@ -1,6 +1,7 @@
 #include "runtime/config/settings_file.hpp"
 
 #include "analytics/number_text.hpp"
+#include "record/descriptor.hpp"
 #include "record/text.hpp"
 #include "runtime/status.hpp"
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include <fcntl.h>
@@ -38,23 +40,9 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
                                   "; correct the file or unset EFFORT_CONFIG");
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 std::string content_of(const std::string& path) {
   // Opening a pipe without O_NONBLOCK would wait for its other end.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  const record::Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (file.number() < 0) refuse_file(path, std::string(" cannot be opened (") + std::strerror(errno) + ")");
   struct stat status {};
   if (fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) refuse_file(path, " is not a regular file");
@@ -196,6 +184,13 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
   std::erase_if(settings, [](const FileSetting& s) { return s.place != FileSetting::Place::top; });
   settings.insert(settings.end(), tables.begin(), tables.end());
   return settings;
+}
+
+void refuse_as_report(const std::string& path, const std::string& report) {
+  std::error_code unknown;
+  if (std::filesystem::equivalent(path, report, unknown))
+    throw Error(Status::config, "REPORT='" + record::visible(report) +
+                                    "' is the configuration file, which the report would replace: name another file");
 }
 
 }  // namespace effort::config

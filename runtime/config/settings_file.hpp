@@ -24,6 +24,9 @@ std::vector<FileSetting> read_settings_file(const std::string& path);
 /// As read_settings_file, for the text of a file that has already been read.
 std::vector<FileSetting> settings_in(std::string_view content, const std::string& path);
 
+/// Refuses a report that would replace the configuration file.  @throws Error(config)
+void refuse_as_report(const std::string& path, const std::string& report);
+
 /// Replaces a to z by A to Z, independently of the host's locale: in a Turkish locale, i has another capital.
 std::string upper_case(std::string text);
 

@@ -1,5 +1,7 @@
 #include "runtime/engine/engine.hpp"
 
+#include "runtime/engine/host_threads.hpp"
+
 #include "analytics/window/exchange.hpp"
 #include "runtime/engine/hint.hpp"
 #include "runtime/engine/kokkos_scope.hpp"
@@ -110,6 +112,7 @@ void Engine::run() {
     KokkosScope kokkos;
     watch_ranks();
     loop();
+    watch_.reset();
   } catch (const std::exception& e) {
     record_failure(e.what());
   } catch (...) {
@@ -140,6 +143,7 @@ void Engine::record_failure(const char* what) noexcept {
 }
 
 void Engine::loop() {
+  int idle = 0;
   while (!stop_.load(std::memory_order_acquire)) {
     const std::uint32_t ticket = segment_.header().work.ticket();
     look_for_failed_ranks();
@@ -161,6 +165,8 @@ void Engine::loop() {
       continue;
     }
     if (came || history_.work() || log_.work()) continue;
+    // About once a second.  The process ends with its last thread, which must not be this one.
+    if (++idle % 10 == 0 && own_thread_ && host_threads_have_ended(watch_ && watch_->runs() ? 2 : 1)) break;
     // Ranks notify at the end of a window and when a ring fills.  The timeout only serves to notice a stop request.
     segment_.header().work.wait(ticket, 100'000'000);
   }

@@ -63,7 +63,6 @@ class Engine {
   std::function<void(std::int64_t look)> before_look;
 
  private:
-  class Snapshots;
 
   void loop();
   void look_for_failed_ranks();

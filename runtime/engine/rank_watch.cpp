@@ -1,5 +1,7 @@
 #include "runtime/engine/rank_watch.hpp"
 
+#include "record/descriptor.hpp"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -45,8 +47,9 @@ RankWatch::RankWatch(const std::vector<pid_t>& processes, std::function<void()> 
       descriptors_(n_ + 1),
       watched_(n_ + 1) {
   bool any = false;
-  for (std::size_t l = 0; l < n_; ++l) any |= (descriptors_[l].number = descriptor_of(processes[l])) >= 0;
-  if (any) descriptors_[n_].number = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  for (std::size_t l = 0; l < n_; ++l)
+    any |= (descriptors_[l].number = record::above_standard_streams(descriptor_of(processes[l]))) >= 0;
+  if (any) descriptors_[n_].number = record::above_standard_streams(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
   for (Descriptor& d : descriptors_) d.note();
   try {
     if (descriptors_[n_].number >= 0) thread_.start([this] { run(); });

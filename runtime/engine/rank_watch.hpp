@@ -27,6 +27,8 @@ class RankWatch {
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
 
+  /// Whether there is a process to watch, and thus a thread.
+  bool runs() const noexcept { return descriptors_[n_].number >= 0; }
   bool ended(std::size_t local) const noexcept { return ended_[local].load(std::memory_order_acquire); }
 
  private:

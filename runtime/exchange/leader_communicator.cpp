@@ -86,7 +86,6 @@ void LeaderCommunicator::agree_on(Operation::Type next) {
   o.receive = status;
   o.count = 3;
   executor_.run(o);
-  bytes_sent_ += sizeof status;
   if (status[0] != 0) {
     failed_ = true;
     throw PeerFailure("another node has failed: the library switches itself off on all");
@@ -121,7 +120,6 @@ void LeaderCommunicator::allreduce(std::span<std::int64_t> values, ReduceOp op) 
   o.receive = values.data();
   o.count = values.size();
   executor_.run(o);
-  bytes_sent_ += values.size_bytes();
 }
 
 void LeaderCommunicator::allreduce(std::span<double> values, ReduceOp op) {
@@ -134,7 +132,6 @@ void LeaderCommunicator::allreduce(std::span<double> values, ReduceOp op) {
   o.receive = values.data();
   o.count = values.size();
   executor_.run(o);
-  bytes_sent_ += values.size_bytes();
 }
 
 void LeaderCommunicator::gather_sizes(std::vector<std::size_t>& counts) {
@@ -146,7 +143,6 @@ void LeaderCommunicator::gather_sizes(std::vector<std::size_t>& counts) {
   o.receive = counts.data();
   o.count = sizeof mine;
   executor_.run(o);
-  bytes_sent_ += sizeof mine;
 }
 
 Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, Operation::Type type, int root) {
@@ -171,7 +167,6 @@ Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, 
   Operation o;
   o.type = type;
   o.root = root;
-  bytes_sent_ += mine.size();
   if (all > most_bytes_) {
     gather_in_pieces(o, mine, counts, out);
     return out;
@@ -244,7 +239,6 @@ Gathered<std::byte> LeaderCommunicator::alltoallv_bytes(std::span<const std::byt
   const std::size_t piece = std::max<std::size_t>(1, most_bytes_ / n);
   for (std::size_t at = 0; at < static_cast<std::size_t>(longest); at += piece)
     alltoallv_piece(mine, offsets, at, piece, out);
-  bytes_sent_ += mine.size() + n * sizeof(std::size_t);
   return out;
 }
 
@@ -288,7 +282,6 @@ void LeaderCommunicator::bcast_bytes(std::span<std::byte> values, int root) {
     o.count = std::min(most_bytes_, values.size() - at);
     executor_.run(o);
   }
-  if (root == rank_) bytes_sent_ += values.size();
 }
 
 void LeaderCommunicator::neighbour_exchange_bytes(std::span<const std::byte> to_previous,
@@ -307,7 +300,6 @@ void LeaderCommunicator::neighbour_exchange_bytes(std::span<const std::byte> to_
   o.from_next = from_next.data();
   o.from_next_bytes = from_next.size();
   executor_.run(o);
-  bytes_sent_ += to_previous.size() + to_next.size();
 }
 
 }  // namespace effort::exchange

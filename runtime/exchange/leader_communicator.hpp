@@ -88,7 +88,6 @@ class LeaderCommunicator final : public Communicator {
   /// Tells the other nodes, at their next collective, that this node has failed.  Does not throw.
   void fail() noexcept;
   /// Bytes that this node has sent so far.
-  std::size_t bytes_sent() const noexcept { return bytes_sent_; }
 
  protected:
   Gathered<std::byte> allgatherv_bytes(std::span<const std::byte> mine) override;
@@ -111,7 +110,6 @@ class LeaderCommunicator final : public Communicator {
   const int rank_, size_;
   const std::size_t most_bytes_;
   bool failed_ = false;
-  std::size_t bytes_sent_ = 0;
 };
 
 }  // namespace effort::exchange

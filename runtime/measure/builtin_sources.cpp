@@ -1,4 +1,5 @@
 // Counters that the kernel keeps.  They need neither a library nor a permission.
+#include "record/descriptor.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/measure/metric_source.hpp"
 
@@ -57,16 +58,11 @@ class ContextSwitches final : public CounterReader {
 class ResidentMemory final : public CounterReader {
  public:
   ResidentMemory() : file_(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC)), page_(sysconf(_SC_PAGESIZE)) {}
-  ~ResidentMemory() override {
-    if (file_ >= 0) ::close(file_);
-  }
-  ResidentMemory(const ResidentMemory&) = delete;
-  ResidentMemory& operator=(const ResidentMemory&) = delete;
 
   void read(std::int64_t* values) noexcept override {
     char text[128];
     values[0] = no_reading;
-    const ssize_t n = file_ >= 0 ? pread(file_, text, sizeof text - 1, 0) : -1;
+    const ssize_t n = file_.is_open() ? pread(file_.number(), text, sizeof text - 1, 0) : -1;
     if (n <= 0) return;
     text[n] = '\0';
     char* end = nullptr;
@@ -76,7 +72,7 @@ class ResidentMemory final : public CounterReader {
   }
 
  private:
-  int file_;
+  record::Descriptor file_;
   std::int64_t page_;
 };
 

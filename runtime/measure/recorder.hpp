@@ -86,7 +86,6 @@ class Recorder {
   /// forever
   bool stop_events() noexcept;
   /// Whether the load is wall or CPU time, so that it can be compared with a price.
-  bool load_is_seconds() const noexcept { return load_.in_seconds(); }
 
  private:
   bool is_ours(const ThreadSlot& slot) const noexcept { return slot.session() == session_; }

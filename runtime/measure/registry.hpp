@@ -77,7 +77,6 @@ class Registry {
 
   std::uint32_t n_regions() const noexcept { return n_regions_.load(std::memory_order_acquire); }
   std::uint32_t n_units() const noexcept { return n_units_.load(std::memory_order_acquire); }
-  std::uint32_t n_metrics() const noexcept { return n_metrics_.load(std::memory_order_acquire); }
 
   /// All definitions, starting with the `first`-th.
   std::vector<Defined> since(std::size_t first) const;

@@ -36,13 +36,15 @@ void SlotCounters::start(const SlotPlan& plan) {
   open_ = true;
 }
 
-bool SlotCounters::has_room_for(const SlotPlan& plan) const noexcept {
-  return !plan.boundary || plan.boundary->count() == 0 || totals_.load(std::memory_order_relaxed);
+std::size_t SlotCounters::totals_for(std::uint32_t room, const SlotPlan& plan) noexcept {
+  return room * static_cast<std::size_t>(plan.boundary ? plan.boundary->count() : 0);
 }
 
-void SlotCounters::make_room(std::uint32_t old_room, std::uint32_t room, const SlotPlan& plan) {
-  const auto width = static_cast<std::size_t>(plan.boundary ? plan.boundary->count() : 0);
-  if (width > 0) grow(totals_, arrays_, old_room * width, room * width, copy_value<std::int64_t>);
+void SlotCounters::make_room(std::uint32_t room, const SlotPlan& plan) {
+  const std::size_t needed = totals_for(room, plan);
+  if (needed <= n_totals_) return;
+  grow(totals_, arrays_, n_totals_, needed, copy_value<std::int64_t>);
+  n_totals_ = needed;
 }
 
 void SlotCounters::close() {
@@ -64,8 +66,8 @@ void SlotCounters::thread_ends() noexcept {
 void SlotCounters::reset() {
   close();
   n_ = n_step_ = 0;
-  // A different number of counters changes the layout of the array, so a session starts with a new one.
-  totals_.store(nullptr, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < n_totals_; ++i)
+    totals_.load(std::memory_order_relaxed)[i].store(0, std::memory_order_relaxed);
   cpu_readings_.store(0, std::memory_order_relaxed);
   fallen_.store(0, std::memory_order_relaxed);
   for (auto& total : step_totals_) total.store(0, std::memory_order_relaxed);

@@ -38,8 +38,10 @@ class SlotCounters {
   /// Opens the session's counters in the calling thread and takes their first readings.
   void start(const SlotPlan& plan);
   /// Allocates totals for `room` regions, each with the counters that `plan` reads at boundaries.
-  void make_room(std::uint32_t old_room, std::uint32_t room, const SlotPlan& plan);
-  bool has_room_for(const SlotPlan& plan) const noexcept;
+  void make_room(std::uint32_t room, const SlotPlan& plan);
+  bool has_room_for(std::uint32_t room, const SlotPlan& plan) const noexcept {
+    return totals_for(room, plan) <= n_totals_;
+  }
   bool is_open() const noexcept { return open_; }
   /// Closes the counters.  Their totals and their number stay available to the reader.
   void close();
@@ -47,7 +49,7 @@ class SlotCounters {
   void abandon() noexcept;
   /// Called before the thread ends.
   void thread_ends() noexcept;
-  /// Prepares for a new session: closed, without totals.
+  /// Prepares for a new session: closed, all totals zero.
   void reset();
 
   // ---- by the owner, at boundaries
@@ -114,6 +116,7 @@ class SlotCounters {
     cpu_ahead_ += ns_of(passed);
     return ns_of(passed - own);
   }
+  static std::size_t totals_for(std::uint32_t room, const SlotPlan& plan) noexcept;
   std::int64_t read_cpu_time(bool computes, std::uint64_t& at, std::uint64_t& own) noexcept;
   void book_all(std::uint32_t region, std::uint64_t own) noexcept;
   std::int64_t counted_since(std::int64_t& last, std::int64_t now, int bit) noexcept;
@@ -128,7 +131,8 @@ class SlotCounters {
   int cpu_ = -1;
   CounterReader* boundary_ = nullptr;
   CounterReader* at_step_ = nullptr;
-  std::atomic<std::atomic<std::int64_t>*> totals_{nullptr};  ///< [room * n_]
+  std::atomic<std::atomic<std::int64_t>*> totals_{nullptr};  ///< [n_totals_], of which [room * n_] are used
+  std::size_t n_totals_ = 0;
   std::int64_t stamp_[max_metrics] = {};                     ///< last readings at boundaries
   std::int64_t cpu_ahead_ = 0;                               ///< nanoseconds charged by ticks since the last reading
   std::atomic<std::uint64_t> cpu_readings_{0};

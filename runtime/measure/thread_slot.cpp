@@ -32,7 +32,7 @@ void ThreadSlot::make_room(std::uint32_t room, const SlotPlan& plan) {
     grow(cells, cell_arrays_, room_, room, copy_cell);
     amounts.make_room(room_, room);
   }
-  counters.make_room(room_, room, plan);
+  counters.make_room(room, plan);
   room_ = room;
 }
 
@@ -61,7 +61,7 @@ void ThreadSlot::prepare(std::uint64_t session, std::uint32_t regions, const Slo
   const std::uint32_t needed = regions + 1;
   if (needed > room_)
     make_room(std::max({2 * room_, needed, 64u}), plan);
-  else if (!counters.has_room_for(plan))
+  else if (!counters.has_room_for(room_, plan))
     make_room(room_, plan);
   // A slot may come from a thread that has ended, with that thread's counters.
   if (first || !counters.is_open()) counters.start(plan);

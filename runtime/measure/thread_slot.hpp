@@ -86,7 +86,6 @@ class HandlerGate {
     closed_.store(false, std::memory_order_relaxed);
     fence();
   }
-  std::uint32_t unseen() const noexcept { return unseen_; }
   void begin_unseen() noexcept { ++unseen_; }
   void end_unseen() noexcept {
     if (unseen_ > 0) --unseen_;

@@ -1,5 +1,6 @@
 #include "runtime/node/offer.hpp"
 
+#include "record/descriptor.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
@@ -96,14 +97,15 @@ std::byte* map_file(int file, std::size_t bytes) {
 }  // namespace
 
 Offer::Offer(std::size_t bytes, Access access) : bytes_(bytes), access_(access) {
-  file_ = access == Access::descriptor ? open_unnamed() : open_named(address_);
+  file_ = record::above_standard_streams(access == Access::descriptor ? open_unnamed() : open_named(address_));
   if (file_ < 0) throw refused("creating shared memory", errno);
   if (access == Access::descriptor)
     std::snprintf(address_.path, sizeof address_.path, "/proc/%d/fd/%d", getpid(), file_);
-  const WriteSignalsHeld held;
+  WriteSignalsHeld held;
   int error = ftruncate(file_, static_cast<off_t>(bytes)) != 0 ? errno : 0;
   // Reserve the space now: a shortage is then an error here and not a SIGBUS in the host later.
   if (error == 0) error = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
+  held.failed(error);
   struct stat st {};
   if (error == 0 && fstat(file_, &st) != 0) error = errno;
   if (error != 0) {

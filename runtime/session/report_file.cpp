@@ -1,5 +1,6 @@
 #include "runtime/session/report_file.hpp"
 
+#include "record/descriptor.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
@@ -32,15 +33,17 @@ void write_report(const std::string& path, const std::string& text) {
     throw Error(Status::io, "the report '" + path + "' could not be written (" + reason +
                                 "): set EFFORT_REPORT to a file that can be written, or to summary for stderr");
   };
-  const WriteSignalsHeld held;
+  WriteSignalsHeld held;
   // Opening alone has effects on some devices; without O_NONBLOCK, opening a pipe would wait for a reader.
   if (struct stat there{}; stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
     refuse("it is not a regular file");
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+  const int file =
+      record::above_standard_streams(open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666));
   if (file < 0) refuse(std::strerror(errno));
   struct stat status {};
   const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   int error = regular ? write_all(file, text) : 0;
+  held.failed(error);
   if (close(file) != 0 && error == 0) error = errno;
   if (!regular) refuse("it is not a regular file");
   if (error != 0) refuse(std::strerror(error));

@@ -101,6 +101,8 @@ static void from_a_file(void) {
   CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "WINDOW was given in line 1 already");
   write_file("settings.toml", "snapshot_dir = \"here\\u0000there\"\n");
   CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "NUL");
+  write_file("settings.toml", "report = \"./settings.toml\"\n");
+  CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "is the configuration file");
   unsetenv("EFFORT_CONFIG");
 }
 

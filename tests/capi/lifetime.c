@@ -2,8 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void steps(int n) {
@@ -165,8 +170,84 @@ static void returns_normally(void) {
   CHECK_OK(effort_finalize());
 }
 
+/* With a snapshot every few steps, and all that needs a file. */
+static void begins_with_snapshots(void) {
+  setenv("EFFORT_WINDOW", "5", 1);
+  setenv("EFFORT_SNAPSHOT_EVERY", "5", 1);
+  setenv("EFFORT_TRACE", "on", 1);
+  setenv("EFFORT_METRICS", "time,rss", 1);
+  CHECK_OK(effort_init(NULL));
+}
+
+static void leaves_while_snapshots_are_written(void) {
+  begins_with_snapshots();
+  steps(200);
+}
+
+static void finalize(void) { CHECK_OK(effort_finalize()); }
+
+static void finalizes_in_an_exit_handler(void) {
+  begins_with_snapshots();
+  atexit(finalize);
+  steps(200);
+}
+
+static void main_thread_leaves(void) {
+  leaves_while_snapshots_are_written();
+  pthread_exit(NULL);
+}
+
+/* Waits for the library to close what it has open for a moment. */
+static int becomes_closed(int descriptor) {
+  for (int i = 0; i < 1000; ++i) {
+    const struct timespec pause = {0, 1000000};
+    if (fcntl(descriptor, F_GETFD) == -1) return 1;
+    nanosleep(&pause, NULL);
+  }
+  return 0;
+}
+
+/* The library's files never have the numbers of the standard streams. */
+static void has_no_standard_streams(void) {
+  for (int d = 0; d < 3; ++d) close(d);
+  begins_with_snapshots();
+  for (int s = 0; s < 5; ++s) {
+    steps(10);
+    for (int d = 0; d < 3; ++d) {
+      if (!becomes_closed(d)) exit(98);
+    }
+  }
+  CHECK_OK(effort_finalize());
+  CHECK(fcntl(1, F_GETFD) == -1);
+}
+
+/* A host may close all descriptors and open its own files in their place. */
+static void closes_all_descriptors(void) {
+  struct stat mine, now;
+  begins_with_snapshots();
+  steps(7);
+  for (int d = 3; d < 256; ++d) close(d);
+  for (int d = 3; d < 256; ++d) CHECK(open("/dev/null", O_RDONLY) >= 0);
+  CHECK(fstat(3, &mine) == 0);
+  steps(7);
+  CHECK_OK(effort_finalize());
+  for (int d = 3; d < 256; ++d) CHECK(fstat(d, &now) == 0 && now.st_ino == mine.st_ino && now.st_dev == mine.st_dev);
+}
+
+static void in_a_folder_of_its_own(void (*body)(void), int code) {
+  setenv("EFFORT_SNAPSHOT_DIR", "lifetime-snapshots", 1);
+  CHECK(exit_code_of(body) == code);
+  unsetenv("EFFORT_SNAPSHOT_DIR");
+  CHECK(system("rm -rf lifetime-snapshots") == 0);
+}
+
 /* A host that forgets finalize ends with its own exit code. */
 static void early_exits(void) {
+  for (int i = 0; i < 5; ++i) in_a_folder_of_its_own(leaves_while_snapshots_are_written, 7);
+  in_a_folder_of_its_own(finalizes_in_an_exit_handler, 7);
+  in_a_folder_of_its_own(main_thread_leaves, 0);
+  in_a_folder_of_its_own(has_no_standard_streams, 7);
+  in_a_folder_of_its_own(closes_all_descriptors, 7);
   CHECK(exit_code_of(leaves_early) == 7);
   CHECK(exit_code_of(leaves_at_once) == 7);
   CHECK(exit_code_of(returns_normally) == 7);

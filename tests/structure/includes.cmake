@@ -34,10 +34,11 @@ allow(record/trace analytics/trace/ record/)
 allow(record/calls analytics/calls/ analytics/codec/codec.hpp record/)
 allow(runtime record/text.hpp)
 allow(runtime/config analytics/number_text.hpp analytics/reduction/methods.hpp record/text.hpp runtime/environment.hpp
-  runtime/status)
+  record/descriptor.hpp runtime/status)
 allow(runtime/recording)
-allow(runtime/measure runtime/recording/ runtime/status)
-allow(runtime/node runtime/recording/ analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
+allow(runtime/measure record/descriptor.hpp runtime/recording/ runtime/status)
+allow(runtime/node runtime/recording/ analytics/window/report.hpp record/descriptor.hpp runtime/status
+  runtime/quiet_write.hpp)
 allow(runtime/exchange analytics/comm/ runtime/status)
 allow(runtime/collect analytics/comm/ analytics/communication/ runtime/measure/ runtime/node/ runtime/recording/
   runtime/status)
@@ -69,7 +70,7 @@ allow(tools/trace/export tools/trace/model/ tools/trace/otf2/ tools/trace/analys
 allow(tools/trace/info tools/trace/model/ tools/trace/analysis/ tools/output/ tools/view/ record/text.hpp)
 allow(viewer analytics/ record/)
 allow(adapters/functions analytics/calls/live.hpp analytics/calls/stamps.hpp record/calls/recording.hpp
-  runtime/environment.hpp runtime/measure/tsc.hpp)
+  record/descriptor.hpp runtime/environment.hpp runtime/measure/tsc.hpp)
 allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
   runtime/quiet_write.hpp effort/)

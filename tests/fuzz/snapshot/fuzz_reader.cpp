@@ -18,7 +18,7 @@ void read_all(std::vector<std::byte> file) {
   try {
     effort::record::Reader reader(std::move(file), "fuzz");
     reader.verify();
-    for (std::int32_t node : reader.nodes()) reader.exact(node);
+    reader.each_exact([](std::int32_t, const effort::record::ExactBlock&) {});
   } catch (const effort::record::FormatError&) {
   }
 }

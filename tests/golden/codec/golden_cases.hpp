@@ -65,8 +65,9 @@ inline std::vector<std::byte> encode_blocks(const GoldenCase& c, const std::vect
         for (std::size_t j = col0; j < col1; ++j) part.push_back(values[i * c.cols + j]);
       const codec::Matrix matrix = codec::prepare(part, row1 - row0, col1 - col0, {});
       const double scale = std::ldexp(1.0, -matrix.exponent);
+      const codec::Goal goal{codec::Target::Kind::nrmse, c.nrmse * unit * scale / 2, unit * scale};
       const codec::TileCode code =
-          codec::encode_tile(matrix, {codec::Target::Kind::nrmse, c.nrmse * unit * scale / 2, unit * scale}, c.coder);
+          c.coder == codec::Coder::ezw ? codec::encode_tile_ezw(matrix, goal) : codec::encode_tile(matrix, goal);
       squares += code.errors.rms / scale * (code.errors.rms / scale) * static_cast<double>(part.size());
       worst = std::max(worst, code.errors.max / scale);
       slabs.back().blocks.push_back({row1 - row0, code.bytes});

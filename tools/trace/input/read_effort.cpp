@@ -59,7 +59,6 @@ class Assembly {
   Trace trace_;
   std::vector<file::Reader> readers_;
   std::map<std::int64_t, std::size_t> window_at_;
-  std::map<std::int32_t, std::int64_t> gap_steps_;  ///< of ranks
   /// Windows and ranks of which at first only the messages with kept ranks were written, and everything later.
   std::set<std::pair<std::int64_t, std::int32_t>> completed_;
   std::set<std::int32_t> nodes_there_;
@@ -130,7 +129,6 @@ void Assembly::take_contents(const file::Reader& reader) {
       trace_.modules.push_back({module.name, module.path, module.build_id});
   }
   for (const file::Clock& clock : reader.clocks()) clocks_.add(clock);
-  for (const file::Gap& gap : reader.gaps()) gap_steps_[gap.rank] += gap.last_step - gap.first_step + 1;
   for (const file::Problem& problem : reader.problems()) trace_.notes.push_back(problem.text);
   trace_.damaged_chunks += reader.problems().size();
   trace_.bytes += reader.size();
@@ -201,12 +199,8 @@ void Assembly::take_windows() {
   std::sort(trace_.windows.begin(), trace_.windows.end(),
             [](const TraceWindow& a, const TraceWindow& b) { return a.ordinal < b.ordinal; });
   for (std::size_t i = 0; i < trace_.windows.size(); ++i) window_at_[trace_.windows[i].ordinal] = i;
-  std::map<std::int32_t, std::int64_t> dropped;
   for (const TraceWindow& window : trace_.windows)
-    for (const KeptRank& kept : window.ranks) dropped[kept.rank] += kept.dropped_steps;
-  // A gap may be listed both on its own and with a kept window.
-  for (const auto& [rank, steps] : gap_steps_) dropped[rank] = std::max(dropped[rank], steps);
-  for (const auto& [rank, steps] : dropped) trace_.dropped_steps += steps;
+    for (const KeptRank& kept : window.ranks) trace_.dropped_steps += kept.dropped_steps;
   trace_.clock_bound_ns = clocks_.bound_ns();
 }
 

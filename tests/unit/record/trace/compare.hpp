@@ -133,12 +133,6 @@ inline void check_sample(const Reader& reader, const Sample& s) {
   for (std::size_t i = 0; i < s.windows.size(); ++i) check_window(reader.windows()[i], s.windows[i]);
   REQUIRE(reader.chunks().size() == s.chunks.size());
   for (std::size_t i = 0; i < s.chunks.size(); ++i) check_events(reader, i, s.chunks[i]);
-  REQUIRE(reader.gaps().size() == 1);
-  CHECK(reader.gaps()[0].node == s.gap.node);
-  CHECK(reader.gaps()[0].rank == s.gap.rank);
-  CHECK(reader.gaps()[0].first_step == s.gap.first_step);
-  CHECK(reader.gaps()[0].last_step == s.gap.last_step);
-  CHECK(reader.gaps()[0].events == s.gap.events);
   REQUIRE(reader.clocks().size() == 1);
   CHECK(reader.clocks()[0].node == s.clock.node);
   CHECK(reader.clocks()[0].time_ns == s.clock.time_ns);

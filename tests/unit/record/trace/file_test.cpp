@@ -149,10 +149,9 @@ TEST_CASE("a changed byte costs one chunk and those that need it") {
     REQUIRE(reader.problems().size() == 1);
     CHECK(reader.problems()[0].offset <= i);
     CHECK(reader.problems()[0].text.find("changed, offset") == 0);
-    std::size_t found =
-        reader.windows().size() + reader.chunks().size() + reader.gaps().size() + reader.clocks().size();
+    std::size_t found = reader.windows().size() + reader.chunks().size() + reader.clocks().size();
     found += reader.names().regions.empty() ? 0 : 1;
-    CHECK(found + 1 >= s.windows.size() + s.chunks.size() + 3);
+    CHECK(found + 1 >= s.windows.size() + s.chunks.size() + 2);
     for (const EventsInfo& info : reader.chunks()) {
       try {
         const std::vector<Event> events = reader.events(info);
@@ -217,8 +216,6 @@ TEST_CASE("inconsistent contents are not written") {
   CHECK_THROWS_AS(encode(s.windows[1]), std::invalid_argument);
   s.windows[2].ranks[0].probability = 2;
   CHECK_THROWS_AS(encode(s.windows[2]), std::invalid_argument);
-  s.gap.rank = -1;
-  CHECK_THROWS_AS(encode(s.gap), std::invalid_argument);
 }
 
 TEST_CASE("reasons have names") {

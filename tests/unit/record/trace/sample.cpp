@@ -32,7 +32,6 @@ Sample sample(int kinds, bool reduced) {
   s.names.communicators = {{0, "MPI_COMM_WORLD", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {}},
                            {9, "", {11, 3, 4, 0}, {5, 7}}};
   s.modules.modules = {{"app", "00ff17", "/opt/bin/app"}, {"libmesh.so.1", "", "/lib/libmesh.so.1"}};
-  s.gap = {2, 9, 17, 19, 12'345};
   s.clock = {2, 1'000'000, -77, 12};
 
   std::mt19937_64 random(1);
@@ -103,7 +102,6 @@ std::vector<std::vector<std::byte>> encoded(const Sample& s) {
       chunks.push_back(encode(next->chunk));
     }
   }
-  chunks.push_back(encode(s.gap));
   chunks.push_back(encode(s.clock));
   chunks.push_back(encode(s.modules));
   return chunks;

@@ -19,7 +19,6 @@ struct Sample {
     Representatives representatives;  ///< likewise, of a reduced chunk
   };
   std::vector<Chunk> chunks;  ///< of all windows, in the order of the windows
-  Gap gap;
   Clock clock;
 };
 

@@ -158,7 +158,6 @@ TEST_CASE("calls are counted from the beginning or not at all") {
     stream.bytes().clear();
   }
   CHECK(rec.slot().sampling.skips() > 0);
-  CHECK(rec.registry().n_metrics() == 2);
 }
 
 TEST_CASE("waiting is timed at every call whatever the cost, and so is a load that sampling could distort") {

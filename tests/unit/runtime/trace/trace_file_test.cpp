@@ -25,7 +25,7 @@ std::filesystem::path fresh_directory(const std::string& name) {
   return path;
 }
 
-/// Every node appends a window and several gaps, which identify its chunks, in each of three rounds.
+/// Every node appends a window and several times of its clock, which identify its chunks, in each of three rounds.
 void write_files(const std::filesystem::path& directory, int n_nodes, int most) {
   run_thread_group(n_nodes, [&](Communicator& nodes) {
     TraceFile file(nodes, most);
@@ -38,7 +38,7 @@ void write_files(const std::filesystem::path& directory, int n_nodes, int most) 
     file.open(directory, h);
     for (int round = 0; round < 3; ++round) {
       for (int i = 0; i <= nodes.rank() % 3; ++i)
-        file.append(format::Gap{nodes.rank(), 2 * nodes.rank(), 10 * round, 10 * round + i, 1});
+        file.append(format::Clock{nodes.rank(), 10 * round + i, 0, 1});
       file.flush();
     }
   });
@@ -57,22 +57,22 @@ TEST_CASE(
       ++files;
       const format::Reader file(entry.path());
       CHECK(file.problems().empty());
-      std::size_t gaps = 0;
+      std::size_t clocks = 0;
       for (const auto& node : file.header().nodes) {
         CHECK(nodes.insert(node.node).second);
         CHECK(node.ranks == std::vector<std::int32_t>{2 * node.node, 2 * node.node + 1});
         std::int64_t before = -1;
-        for (const auto& gap : file.gaps()) {
-          if (gap.node != node.node) continue;
-          ++gaps;
-          CHECK(gap.last_step > before);
-          before = gap.last_step;
+        for (const format::Clock& clock : file.clocks()) {
+          if (clock.node != node.node) continue;
+          ++clocks;
+          CHECK(clock.time_ns > before);
+          before = clock.time_ns;
         }
       }
-      CHECK(gaps == file.gaps().size());
+      CHECK(clocks == file.clocks().size());
       std::size_t written = 0;
       for (const auto& node : file.header().nodes) written += 3 * (static_cast<std::size_t>(node.node) % 3 + 1);
-      CHECK(gaps == written);
+      CHECK(clocks == written);
     }
     CHECK(files == expected);
     CHECK(nodes.size() == static_cast<std::size_t>(n_nodes));
@@ -97,13 +97,13 @@ TEST_CASE("a file that cannot be created loses the chunks of its nodes, and no n
     } catch (const std::exception& e) {
       errors[static_cast<std::size_t>(nodes.rank())] = e.what();
     }
-    file.append(format::Gap{nodes.rank(), nodes.rank(), 0, 1, 1});
+    file.append(format::Clock{nodes.rank(), 0, 0, 1});
     file.flush();
     good[static_cast<std::size_t>(nodes.rank())] = file.good();
   });
   CHECK(good == std::vector<int>{0, 1, 1, 1});
   CHECK(!errors[0].empty());
   CHECK((errors[1].empty() && errors[2].empty() && errors[3].empty()));
-  CHECK(format::Reader(directory / format::file_name(2)).gaps().size() == 2);
+  CHECK(format::Reader(directory / format::file_name(2)).clocks().size() == 2);
   std::filesystem::remove_all(directory);
 }

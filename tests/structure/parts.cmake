@@ -1,0 +1,22 @@
+# Checks that the library in the application has nothing that only the command needs.
+# cmake -DNM=nm -DLIBRARY=libeffort.so -P parts.cmake
+cmake_minimum_required(VERSION 3.22)
+execute_process(COMMAND "${NM}" -C --defined-only "${LIBRARY}" OUTPUT_VARIABLE text RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "${NM} could not read ${LIBRARY}")
+endif()
+if(NOT text MATCHES "effort::codec::encode_context\\(")
+  message(FATAL_ERROR "${LIBRARY} has no symbols of its functions: it was stripped, or encode_context was renamed")
+endif()
+set(only_command "codec::encode_ezw\\(" "codec::inspect\\(" "cluster::pam\\(" "cluster::quality" "replay::"
+  "record::Reader::" "record::SeriesReader::" "record::trace::Reader::" "trace::Decoder::")
+set(found "")
+foreach(name IN LISTS only_command)
+  if(text MATCHES "[^\n]* [tTwW] (effort::${name}[^\n]*)")
+    list(APPEND found "${CMAKE_MATCH_1}")
+  endif()
+endforeach()
+if(found)
+  string(REPLACE ";" "\n  " found "${found}")
+  message(FATAL_ERROR "${LIBRARY} has functions that only the command needs:\n  ${found}")
+endif()
