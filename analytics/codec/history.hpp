@@ -16,11 +16,11 @@ namespace effort::codec {
 /// A rank-by-step matrix that grows by windows of steps and is kept compressed.
 ///
 /// The last few windows are kept uncoded.  Later, when there is time (work()), they are coded as one tile.  Tiles of
-/// about equal length are merged four at a time; if the result would be merged at once, all these merges are one.  A
-/// value is thus recoded O(log steps) times.  Tiles that will be recoded are coded 256 times finer than the target, and
-/// their errors are subtracted from the target in the last coding, so the bound holds for the chain of codings.  A
-/// history of constant or zero values costs a few bytes.  One thread at a time may use an instance; different instances
-/// are independent.  Movable, not copyable.
+/// about equal length are merged four at a time; if the merged tile would itself be merged at once, all these merges
+/// are done in one pass.  A value is thus recoded O(log steps) times.  Tiles that will be recoded are coded 256 times
+/// finer than the target, and their errors are subtracted from the target in the last coding, so the bound holds for
+/// the chain of codings.  A history of constant or zero values costs a few bytes.  One thread at a time may use an
+/// instance; different instances are independent.  Movable, not copyable.
 class History {
  public:
   /// @param rows    local ranks, >= 1

@@ -70,7 +70,7 @@ struct Input {
   /// [n_local][steps] seconds that other ranks waited for the rank at collectives, and that it spent there without
   /// waiting; both may be empty
   std::span<const double> delay, transfer;
-  bool meets = false;   ///< in every step, all ranks of the run met at a collective that none leaves early
+  bool meets = false;   ///< every step has a collective of all ranks that none leaves before all have arrived
   bool failed = false;  ///< this node has failed and only takes part in the exchange; arrays are ignored
 };
 

@@ -116,7 +116,7 @@ void RecordingFile::find_chunks() {
       stamps[key.second] = std::move(chunks);
   }
   if (!stamps.empty() && (header.stamp_every == 0 || header.stamp_every > effort::calls::most_stamp_every))
-    refuse("there are time stamps, but not of which calls", 56);
+    refuse("there are time stamps, but no record of which calls they belong to", 56);
   read_modules(header.modules, module_chunks);
   read_functions(header.functions, function_chunks);
   for (Thread& thread : threads_) {

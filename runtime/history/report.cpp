@@ -169,7 +169,7 @@ std::string summary(const record::Run& run, const RunTotals& t) {
               fixed_text(100 * std::max(0.0, run.own_cpu_share()), 3).c_str(), static_cast<int>(run.ranks),
               run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
   if (run.measuring_seconds >= 0)
-    out += line("  measuring itself: %s s of the busiest thread where it cost most (%s %% of a rank's time)",
+    out += line("  measuring: %s s in the busiest thread of the most affected rank (%s %% of its time)",
                 general_text(run.measuring_seconds, 4).c_str(),
                 fixed_text(run.wall_seconds > 0 ? 100 * run.measuring_seconds / run.wall_seconds : 0.0, 3).c_str());
   for (const std::string& note : run.notes) out += line("  note: %.480s", visible(note).c_str());

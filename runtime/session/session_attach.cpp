@@ -228,7 +228,7 @@ void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
   const Status worst = exchange::worst_status(transport, mine.status());
   if (worst == Status::ok) return;
   throw Error(worst, mine.good() ? std::string("initialization failed on another rank: see effort_last_error() there")
-                                 : std::string("this rank could not begin: ") + mine.why());
+                                 : std::string("initialization failed on this rank: ") + mine.why());
 }
 
 /// Releases what join() has created, in reverse order.

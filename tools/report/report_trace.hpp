@@ -27,8 +27,8 @@ struct TraceForPage {
 };
 
 /// Cuts a trace into pieces of at most 16,384 events, and takes as many as fit.  Half of the room is for the ranks that
-/// the page shows before anything is opened; otherwise the windows that are least like the others come first, in a
-/// window by time, then ranks by why they were kept.
+/// the page shows before anything is opened; otherwise unusual windows come first; within a window, pieces come in
+/// order of time, then ranks by the reason they were kept.
 /// @param most_bytes  of events and messages as they stand in the page, in base64
 /// Memory: 32 bytes for each call of a thread, and what is returned.
 TraceForPage trace_for_page(const TraceFindings& findings, std::size_t most_bytes);

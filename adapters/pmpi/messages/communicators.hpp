@@ -48,8 +48,9 @@ struct Communicator {
 
 /// Forgets everything: a recording begins.
 void begin_communicators();
-/// The communicator of a handle; null if the handle does not name one.  The first call for one that was made before the
-/// recording began, or by a call that is not intercepted, counts equal lists of members instead of calls on its parent.
+/// The communicator of a handle; null if the handle does not name one.  One that was made before the recording began,
+/// or by a call that is not intercepted, is identified by its members and by its position among the communicators with
+/// the same members.
 Communicator* find_communicator(MPI_Comm handle);
 /// The one that was asked for last.
 struct LastCommunicator {

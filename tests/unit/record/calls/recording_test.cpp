@@ -144,7 +144,8 @@ TEST_CASE("damaged time stamps are refused") {
   const std::size_t chunk = maker.bytes().size() - recording::chunk_bytes;
   std::vector<std::byte> bad = maker.bytes();
   bad[offsetof(recording::Header, stamp_every)] = std::byte{0};
-  CHECK(recording_refusal(bad).find("there are time stamps, but not of which calls") != std::string::npos);
+  CHECK(recording_refusal(bad).find("there are time stamps, but no record of which calls they belong to") !=
+        std::string::npos);
   bad = maker.bytes();
   bad[chunk + offsetof(recording::ChunkHeader, state) + 5] = std::byte{4};  // the last one lacks a byte
   CHECK(recording_refusal(bad).find("a time stamp is damaged") != std::string::npos);
