@@ -207,7 +207,7 @@ struct MostAwaited {
   std::int32_t rank = 0;
   double seconds = 0;  ///< that the others waited for it, summed over them
   double share = 0;    ///< of all such waiting, 0 to 1
-  std::string region;  ///< among the regions whose largest load is on this rank, the one that exceeds the mean rank
+  std::string region;  ///< of the regions whose largest load is on this rank, the one in which it exceeds the mean rank
                        ///< most; or empty
   bool followed_back = false;  ///< it caused waiting, also for messages, although others may have arrived last
 };

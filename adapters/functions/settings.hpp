@@ -12,7 +12,7 @@ struct Settings {
   const char* modules = nullptr;  ///< list of patterns of modules' base names; null: none given
   const char* names = nullptr;    ///< list of patterns of functions' names; null: none given
   std::uint32_t depth = 0;        ///< the deepest calls that are recorded; 0: no limit
-  std::uint32_t stamp_every = 0;  ///< one call in so many has time stamps; 0: none has
+  std::uint32_t stamp_every = 0;  ///< one call in this many has time stamps; 0: none has
   std::uint64_t least_ns = 0;     ///< minimum duration of Thread::look_every events; 0: no function is ever too hot
 };
 Settings read_settings();

@@ -14,7 +14,7 @@ namespace effort::adapters {
 /// names, so that tools that wrap MPI do not see the library.
 class MpiTransport final : public exchange::Transport {
  public:
-  /// Duplicates `comm`; collective.  If a rank has no memory for it, all fail.
+  /// Duplicates `comm`; collective.  If a rank runs out of memory, it fails on all ranks.
   /// @throws Error(mpi), Error(memory)
   static std::unique_ptr<MpiTransport> over(MPI_Comm comm);
   ~MpiTransport() override;

@@ -28,7 +28,8 @@ extern std::uint64_t least_gap;
 extern std::uint64_t long_computation;
 extern double seconds_per_tick;
 
-/// While steps are being detected, computation is compared in CPU time, which is meaningful even on crowded cores.
+/// While steps are being detected, computation is compared in CPU time, which is meaningful even on oversubscribed
+/// cores.
 extern bool steps_want_cpu_time;
 
 /// Whether wrappers measure: from MPI_Init to MPI_Finalize, on all ranks or on none.
@@ -130,8 +131,8 @@ class Thread {
     return (at + reinterpret_cast<std::uintptr_t>(address)) * 0x9E3779B97F4A7C15u >> (64 - places_bits);
   }
 
-  /// Where the stack has the next return address, if the code at the return address before it is this.  Other code must
-  /// not be looked behind: on the stack of a fiber, whose end is not known, that might lead beyond it.
+  /// Where on the stack the return address after `code` lies.  It is read only if the return address found is `code`:
+  /// with other code, the place might lie beyond the stack's end, which is not known for a fiber.
   struct Behind {
     const void* code = nullptr;
     std::ptrdiff_t offset = 0;

@@ -26,7 +26,7 @@ struct Stream {
   std::uint64_t events = 0;    ///< entries and returns
   std::uint64_t left_out = 0;  ///< calls that occurred but are not in the stream
   std::string label;           ///< such as the name of the file that it was made from
-  /// One call in so many has time stamps (effort::calls::StampFinder); 0: none has.
+  /// One call in this many has time stamps (effort::calls::StampFinder); 0: none has.
   std::uint32_t stamp_every = 0;
 };
 

@@ -39,7 +39,7 @@ struct WindowBlock {
   /// [n_local][steps] seconds that others waited for the rank, and that it spent in such calls without waiting; empty
   /// unless COMM_WAITS is on.
   std::vector<double> delay, transfer;
-  /// [steps] with COMM_WAITS: all ranks of the run met at a collective that none leaves before all have come.
+  /// [steps] with COMM_WAITS: all ranks of the run met at a collective that none leaves before all have arrived.
   std::vector<bool> meets;
 
   void reset(std::int64_t first, int n_local, int n_steps);

@@ -40,8 +40,8 @@ class MessageWaits {
   const std::vector<communication::LateSender>& waits() const { return waits_; }
   const std::vector<Inside>& inside() const { return inside_; }
 
-  /// Says how many messages were evaluated, as an addition to the account of other waits; empty if there were none.
-  /// Collective; blocks.
+  /// A clause for the note on waits that says how many messages were evaluated; empty if there were none.  Collective;
+  /// blocks.
   std::string account(Communicator& nodes) const;
 
  private:

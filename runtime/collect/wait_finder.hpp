@@ -24,14 +24,14 @@ class WaitFinder {
   /// @param names  outlives it; gets the names of its metrics
   WaitFinder(std::span<const int> ranks, int n_ranks, NameUnion& names);
 
-  /// Late senders are looked for as well.  Before the first find().
+  /// Looks for late senders as well from now on.  Call it before the first find().
   void follow_messages(std::span<const int> ranks, int n_ranks, node::Segment& segment, const Collector& collector);
 
   /// Evaluates the steps up to `last`, which the collector has read, and adds the waits to its block: the arrays of the
   /// analysis, and series of the history.  Delays are followed back if late senders are known; otherwise they are those
   /// at collectives.  Names must have been shared.  Collective; blocks.
   void find(Communicator& nodes, Collector& collector, std::int64_t last);
-  /// How much was evaluated, and how exactly, as a note.  Collective; blocks.
+  /// A note on how much was evaluated, and how accurately.  Collective; blocks.
   std::string account(Communicator& nodes) const;
 
  private:

@@ -32,8 +32,8 @@ std::optional<cpu_set_t> units_of(std::string_view list);
 /// done.  A failure is also returned as a description: a thread that could not be bound still works.
 std::string place_this_thread(const std::string& pin, Placement* placement, std::span<const cpu_set_t> ranks);
 
-/// Says that a node's ranks outnumber the processing units that they may run on, so that wall time does not measure
-/// their work; empty if they do not.
+/// A note if a node's ranks outnumber the processing units that they may run on, so that wall time does not measure
+/// their work; empty otherwise.
 /// @param ranks  units that each rank may run on; a rank without any is unknown
 std::string crowded_units(std::span<const cpu_set_t> ranks);
 

@@ -42,7 +42,7 @@ class Session {
   /// Attaches the ranks of `transport`.  Collective.  On failure it throws the same kind of Error on all ranks and has
   /// no effect.
   /// @throws Error(state) after a progress step, Error(already_initialized) after a first attach, Error(memory) if a
-  ///         rank got no memory or no thread; the worst status of all ranks in other cases
+  ///         rank could not allocate memory or create a thread; otherwise the worst status of all ranks
   void attach(std::unique_ptr<exchange::Transport> transport);
   bool attached() const { return transport_ != nullptr; }
   /// Number of attached ranks; 1 before attach().

@@ -12,9 +12,9 @@
 
 namespace effort::engine {
 
-/// Runs on many nodes must not leave that many files: consecutive nodes share one, which the first of them writes.  The
-/// others pass their chunks on from node to node.  A node with a file of its own writes at once, and pays nothing for
-/// the sharing.  Used by the engine's thread only.
+/// To limit the number of files of a run, consecutive nodes share one, which the first of them writes.  The others pass
+/// their chunks on from node to node.  A node with a file of its own writes at once, and pays nothing for the sharing.
+/// Used by the engine's thread only.
 class TraceFile {
  public:
   static constexpr int most_files = 256;  ///< of a run
@@ -23,8 +23,8 @@ class TraceFile {
       : nodes_(nodes), group_((nodes.size() + most - 1) / most) {}
 
   /// Creates the file in the directory, if this node writes one.
-  /// @param header  with this node alone Collective.  @throws std::exception if it cannot be created; appended chunks
-  /// are then lost
+  /// @param header  with this node alone
+  /// Collective.  @throws std::exception if it cannot be created; appended chunks are then lost
   void open(const std::filesystem::path& directory, record::trace::Header header);
   /// Appends a chunk.  @throws std::exception if it cannot be written
   template <typename Chunk>

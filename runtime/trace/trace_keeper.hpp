@@ -53,8 +53,8 @@ class TraceKeeper {
   // ---- the flight recorder
   /// Adds the windows of all ranks that are still in memory to the trace, beyond the budget.  Collective.
   void save_on_request();
-  /// The same when a local rank is lost, plus everything that ranks have recorded since step `first`, the first step in
-  /// no window.  Not collective: the other nodes may not respond.  Only on nodes that write a file.
+  /// The same when a local rank is lost, plus everything that ranks have recorded since step `first`, the first one
+  /// that belongs to no window yet.  Not collective: the other nodes may not respond.  Only on nodes that write a file.
   void save_after_loss(std::int64_t first);
 
  private:

@@ -45,7 +45,7 @@ struct CallCounts {
   std::vector<std::uint32_t> stack(std::size_t node) const;
 };
 
-/// @param rank  only its streams; of raw streams their number; nothing: all
+/// @param rank  counts only its streams (of raw streams: the one with this number); without a value: all
 /// @param after  called after each stream with all counts so far, whose `totals` end with that stream
 /// Errors: those of the input; UsageError if the rank has no stream.
 CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank,

@@ -27,7 +27,7 @@ struct Selection {
   record::Grid frame;  ///< rows and columns of every region
   Progress* progress = nullptr;
 
-  /// A metric's cube in pieces, region by region (with `exact` window by window); cells in none are fill().
+  /// A metric's cube in pieces, region by region (with `exact` window by window); cells in no piece are fill().
   /// Memory: see SeriesReader.
   using Take = std::function<void(std::size_t region, const record::Piece& piece)>;
   void each_piece(std::size_t metric, const Take& take) const;

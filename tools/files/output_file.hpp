@@ -30,8 +30,8 @@ class Destination {
   std::vector<std::filesystem::path> inputs_;
 };
 
-/// A file that is being written: it has no name, or another one beside the target, until commit() gives it the
-/// target's, replacing an older file.  Without a call of commit() nothing changes and nothing is left behind.  Errors:
+/// A file that is being written.  Until commit() gives it the target's name, replacing an older file, it has no name or
+/// a temporary one beside the target.  Without a call of commit() nothing changes and nothing is left behind.  Errors:
 /// std::system_error naming the file.
 class PendingFile {
  public:

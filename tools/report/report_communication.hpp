@@ -25,7 +25,7 @@ nlohmann::ordered_json snapshot_communication(record::Reader& reader, std::size_
 /// As above without "windows", and "waits" (waits_json with the first entries of each list and their number in
 /// "NAME_count"), "limits", "pair_details", and what patterns_page_json gives.  Times are ns since `origin_ns`.
 /// @param most_bytes  of the matrix, the dendrogram and the messages of pairs
-/// Cost: that of all `effort comm`; memory: the trace is given up as it is analysed.
+/// Cost: that of all `effort comm`; memory: the trace is freed as it is analysed.
 nlohmann::ordered_json trace_communication(CommunicationTrace trace, std::int64_t origin_ns, std::size_t most_bytes);
 
 /// "method", "merges" (base64 of 32-bit pairs, numbered as SciPy does) and "distances" (base64 of 32-bit floats); null

@@ -38,12 +38,12 @@ struct RegionPace {
 
 /// The changes between two snapshots of a run.
 struct Pace {
-  std::int64_t since = 0;                    ///< first step that counts as lately
+  std::int64_t since = 0;                    ///< first step that counts as recent
   double steps_per_second = record::absent;  ///< since then
-  std::vector<RegionPace> regions;           ///< most of the load lately first
+  std::vector<RegionPace> regions;           ///< the largest recent load first
 };
 
-/// @param before  an earlier snapshot of the same run; null: everything counts as lately
+/// @param before  an earlier snapshot of the same run; null: all steps count as recent
 Pace pace_of(const record::Run& now, const record::Run* before);
 
 }  // namespace effort::tools

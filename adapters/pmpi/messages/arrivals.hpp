@@ -57,7 +57,7 @@ void arrivals_step();
 
 /// The arrivals at a communicator's collectives since the last step.
 struct ArrivalLog {
-  std::uint64_t first = 0, next = 0;  ///< ordinals: of the step's first instance, and of the coming one
+  std::uint64_t first = 0, next = 0;  ///< ordinals: of the step's first instance, and of the next one
   std::uint64_t inside = 0;           ///< ticks
   int level = 0;
   int me = 0, size = 0;     ///< rank in the communicator; ranks
@@ -79,9 +79,10 @@ extern LastLog last_log;
 
 void note_arrival_carefully(Meeting meeting, MPI_Comm comm, Word handle, bool fortran, int root, std::uint64_t entered,
                             std::uint64_t left) noexcept;
-/// Makes room for one more arrival: more memory, or a sample of half as many.  False without any memory.
+/// Makes room for one more arrival: allocates memory or, if that fails or the log is at its limit, keeps only a sample
+/// of about half of the arrivals.  False if there is no memory at all.
 bool make_room(ArrivalLog& log) noexcept;
-/// Follow communicators; not needed if messages are recorded, which does the same.
+/// Follow communicators; not needed if messages are recorded, because that follows them too.
 void arrivals_saw_new(Call call, const Arguments& arguments) noexcept;
 void arrivals_before_free(MPI_Comm comm) noexcept;
 

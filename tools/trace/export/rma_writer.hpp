@@ -10,9 +10,9 @@
 
 namespace effort::tools::otf2 {
 
-/// Writes them.  A trace does not distinguish the windows of a communicator, so they are written as one.  It is created
-/// at a thread's first use and destroyed with the thread's last record.  An access completes when the thread next
-/// synchronises with its target.
+/// Writes these records.  A trace does not distinguish the windows of a communicator, so they are written as one.  It
+/// is created at a thread's first use and destroyed with the thread's last record.  An access completes when the thread
+/// next synchronises with its target.
 class RmaWriter {
  public:
   RmaWriter(const Trace& trace, Writer& writer, OTF2_EvtWriter* events, std::int32_t rank)

@@ -18,7 +18,7 @@ struct TraceFindings {
   const CallEstimates& calls;
 };
 
-/// One object; the keys of the documentation.
+/// One object, with the documented keys.
 nlohmann::ordered_json trace_info_json(const TraceFindings& findings);
 
 /// The answer in sentences, then tables of windows and call paths, then the limits on their accuracy.

@@ -60,7 +60,7 @@ struct Definitions {
   std::unordered_map<std::uint32_t, std::string> work_members;
 };
 
-/// Reads them.  Errors: std::runtime_error naming the archive.
+/// Reads the definitions.  Errors: std::runtime_error naming the archive.
 Definitions read_definitions(OTF2_Reader* reader, Messages& messages, const std::string& file);
 
 }  // namespace effort::tools::otf2

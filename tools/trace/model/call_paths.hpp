@@ -55,7 +55,7 @@ std::vector<std::uint32_t> open_at_start(const TraceThread& thread, const TraceS
 /// Walks through the events of a span.
 /// @param visitor  visitor.event(index, path): an event other than enter and leave, and the call path it is in;
 ///                 visitor.end(call): a call, when it ends or the span does
-/// Calls that are not nested are ended with the one around them; a leave of what was not entered is skipped.
+/// Calls that are not properly nested end with the one around them; a leave without an enter is skipped.
 template <typename Visitor>
 void walk_calls(const TraceThread& thread, const TraceSpan& span, CallPaths& paths, Visitor&& visitor) {
   std::vector<Call> stack;

@@ -53,8 +53,8 @@ struct TraceWindow {
   std::int64_t ordinal = 0;  ///< in the run
   std::int64_t first_step = 0, last_step = 0;
   std::int64_t start_ns = 0, end_ns = 0;
-  double error = -1;       ///< relative error reached at the confidence asked for, -1 unknown
-  double confidence = -1;  ///< confidence reached at the error asked for, -1 unknown
+  double error = -1;       ///< relative error reached at the requested confidence, -1 unknown
+  double confidence = -1;  ///< confidence reached at the requested error, -1 unknown
   std::vector<record::trace::Window::Stratum> strata;
   std::vector<KeptRank> ranks;  ///< ascending
 
@@ -66,7 +66,7 @@ struct TraceWindow {
 struct RebuiltPart {
   std::size_t steps = 0, rebuilt = 0;                 ///< rebuilt: those with the time stamps of a representative
   std::int64_t largest_error_ns = 0, error90_ns = 0;  ///< bounds on the error of all, and of 90 % of the stamps
-  /// To be added to the time in a region, without the calls inside it: what the stamps give is off by this.
+  /// The correction of a region's exclusive time: add it to what the stamps give.
   struct Correction {
     std::uint32_t region = 0;  ///< index in Trace::regions
     std::int64_t ns = 0;
@@ -98,7 +98,7 @@ struct Trace {
   std::string clock;
   std::int64_t started_unix_ns = 0;  ///< 0 unknown
   std::int32_t n_ranks = 0, n_nodes = 0;
-  double confidence = 0.90, error = 0;  ///< asked for; error 0: none
+  double confidence = 0.90, error = 0;  ///< requested; error 0: none
   effort::trace::TimeBound bound;
   std::int64_t clock_bound_ns = -1;              ///< largest error between the clocks of two nodes, -1 unknown
   std::map<std::int32_t, std::int32_t> node_of;  ///< of ranks, as far as known
@@ -114,7 +114,7 @@ struct Trace {
   std::vector<std::string> notes;    ///< missing parts and corrections of the data, a sentence each
 
   std::uint64_t events() const;
-  /// All spans that were rebuilt, as one: error90_ns is that of the worst span but a tenth.
+  /// All spans that were rebuilt, as one: error90_ns is the largest after the worst tenth of the spans is left out.
   struct Rebuilding {
     std::size_t spans = 0, of = 0;  ///< threads and windows, and all that are in the trace
     RebuiltPart sum;                ///< without corrections

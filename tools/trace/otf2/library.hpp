@@ -7,7 +7,7 @@
 
 namespace effort::tools::otf2 {
 
-/// While it lives, the library's error messages are kept instead of printed.  One at a time.
+/// During its lifetime, the library's error messages are kept instead of printed.  One at a time.
 class Messages {
  public:
   Messages();
