@@ -36,7 +36,7 @@ inline bool in_vain(T... arguments) {
   return false;
 }
 
-/// Informs steps and freed communicators after a call that is not inside another.
+/// After a call that is not inside another: informs the search for steps, also of freed communicators.
 /// @param site  null if the call was not measured
 /// @param comm  the call's communicator; in Fortran its address
 template <Call call>
@@ -113,7 +113,7 @@ __attribute__((noinline)) void after_messages(MessageCall& messages, measure::Th
 }
 
 /// A wrapper's careful half: a function of the same type, out of line.  Not marked as cold, because the compiler would
-/// then optimise its callees for size, including the recorded way.
+/// then optimise its callees for size, including the recorded path.
 #define EFFORT_CAREFULLY static __attribute__((noinline))
 
 /// An intercepted call on the careful path, inside a wrapper's careful half.  `caller` describes the place of the
@@ -152,7 +152,7 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   return code;
 }
 
-/// Leaves a call that was entered on the usual way.
+/// Leaves a call that was entered on the usual path.
 template <Call call>
 __attribute__((always_inline)) inline void leave_usual(Thread& thread, measure::ThreadSlot& slot, Site& site, bool vain,
                                                        std::uint64_t left) {
@@ -196,7 +196,7 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   return code;
 }
 
-/// The usual way after its entry has succeeded, for a thread whose messages are counted.
+/// The usual path after its entry has succeeded, for a thread whose messages are counted.
 template <Call call, bool fortran, typename Next, typename... T>
 __attribute__((noinline)) auto through_counted(Next next, Thread& thread, measure::ThreadSlot& slot, Site& site,
                                                std::uint64_t entered, T... arguments) {

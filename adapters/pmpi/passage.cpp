@@ -120,7 +120,7 @@ bool Thread::prepare() {
       begin_arrivals();
     }
     left = slot->stamp.load(std::memory_order_relaxed);
-    left -= 1;  // the first call takes the careful way
+    left -= 1;  // the first call takes the careful path
     polled_in_vain = false;
     session_ = session;
     own_ = region_named("(effort)", Kind::wait);
@@ -266,7 +266,7 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
   thread.begun = false;
   Site* const site = site_of_outermost(thread, call, return_address, cfa);
   if (!site) {
-    thread.left = 0;  // nested calls must take the careful way as well
+    thread.left = 0;  // nested calls must take the careful path as well
     return nullptr;
   }
   measure::ThreadSlot* const slot = measure::this_thread_slot();

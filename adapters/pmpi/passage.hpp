@@ -113,12 +113,12 @@ class Thread {
   bool main = false;                 ///< it called MPI_Init
   bool driving = false;              ///< it ends a step on behalf of the host
   Site* last = &landmark_;           ///< the last call that split, or landmark
-  Site* previous = &landmark_;       ///< the last call of any kind on the recorded way
+  Site* previous = &landmark_;       ///< the last call of any kind on the recorded path
   std::uint64_t per_completion = 0;  ///< approximate cost of recording a completion, ticks
   std::uint32_t completing = 0;      ///< calls so far that recorded completions
   std::uint64_t left =
       0;  ///< the clock when the last call was left; if the slot's stamp is the same, nothing has happened since
-  std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the usual way
+  std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the usual path
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
   std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while steps are detected
   std::uint64_t calls = 0;                    ///< number of calls that split, likewise
@@ -237,7 +237,7 @@ struct UsualWay {
                                                     std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     if (__builtin_expect(before != thread.left, 0)) {
-      thread.entered = now;  // for the recorded way, which continues from here
+      thread.entered = now;  // for the recorded path, which continues from here
       return nullptr;
     }
     // No lookup is needed: most calls follow the same call every time.

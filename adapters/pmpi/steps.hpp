@@ -14,8 +14,8 @@ extern __attribute__((visibility("hidden"))) bool steps_watch;
 /// The call that ends steps according to STEP; Call::count: none.
 extern __attribute__((visibility("hidden"))) Call step_call;
 
-// Ranks find steps together.  From begin_steps() on, none of these functions throws, and a rank without memory still
-// takes part in what is collective.
+// Ranks find steps together.  From begin_steps() on, none of these functions throws, and a rank that is out of memory
+// still takes part in collective operations.
 
 /// Decides from the settings how steps are found.  The same on all ranks.
 /// @throws std::bad_alloc

@@ -3,7 +3,7 @@
 // them; MPICH's subroutines for large counts call MPI_Send_c and others, which are wrapped.  All arguments are
 // references, so that one forwarding function serves for each number of them.
 //
-// Included once by each file that has a part of them, for the sake of compiling in parallel.
+// Included once by each file that defines a part of them; there are several files so that they compile in parallel.
 #pragma once
 
 #include "adapters/pmpi/finish.hpp"
@@ -26,8 +26,8 @@ Function* target(Function* linked, const char* name, const void* return_address)
 
 namespace {
 
-/// Calls the MPI library's subroutine on all ways but the usual one.  All subroutines with the same number of arguments
-/// share one type, so that the compiler generates these ways once per call.
+/// Calls the MPI library's subroutine on all paths but the usual one.  All subroutines with the same number of
+/// arguments share one type, so that the compiler generates these paths once per call.
 template <typename Function>
 struct Linked {
   Function* linked;

@@ -54,7 +54,7 @@ struct RebalanceRecord {
   std::int64_t step;        ///< in which it took place
   double price, computing;  ///< seconds, with and without waiting (measure::Price); negative: unknown
   double before;            ///< load that the thread had added to the step when the rebalance began
-  std::int32_t answer;      ///< 1 did, 0 did not, < 0 failed
+  std::int32_t answer;      ///< 1: rebalanced, 0: did not, < 0: failed
   std::int32_t bracketed;   ///< 1: by effort_rebalance_begin and _end, 0: the callback's answer
 };
 

@@ -22,7 +22,7 @@ class RequestTable {
   static constexpr std::uint32_t none = 0xffffffff;
   /// The most requests that are followed at a time; further ones have no number.
   static constexpr std::uint32_t most = 1u << 18;
-  /// Of one handle.  A host that never completes its sends would leave more.
+  /// The most requests with one handle.  Only a host that never completes its sends would have more.
   static constexpr std::uint32_t most_alike = 1u << 14;
 
   struct Request {
