@@ -155,7 +155,7 @@ bool answer(const Question& question, bool without) {
 }
 
 void begin(const void* return_address, const void* cfa) {
-  // A rank without memory still answers the others, which wait for it.
+  // A rank that is out of memory still answers the others, which wait for it.
   if (!answer(may_ask, true)) return;
   const char* const alone = "other ranks do not have it: preload it in all ranks, or in none";
   if (!all_ranks_present(init_seconds)) return report_not_measured(alone);

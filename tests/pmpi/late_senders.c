@@ -1,5 +1,5 @@
 /* late_senders [nodes]: planted late senders.  Compares the delays of its hints with the waits by its own clock; what a
- * chain of late messages costs must be charged to the rank where it began.  With pretend nodes, it only checks who is
+ * chain of late messages costs must be charged to the rank where it began.  With simulated nodes, it only checks who is
  * to blame, because the clocks of busy threads are compared roughly.  Needs COMM_WAITS=1, TRACE=on, WINDOW=4,
  * HINT_LAG=0, and 4 ranks on one machine. */
 #include <effort/effort_mpi.h>

@@ -1,4 +1,4 @@
-# Runs a halo on pretend nodes, places its ranks, runs it in that order, and compares the bytes that left a node with
+# Runs a halo on simulated nodes, places its ranks, runs it in that order, and compares the bytes that left a node with
 # those predicted.
 # cmake -DLAUNCH=... -DRANKS=n -DGRID="w;h" -DPRELOAD=lib -DHOST=program -DEFFORT=command -DDIR=folder -P place.cmake
 cmake_minimum_required(VERSION 3.22)

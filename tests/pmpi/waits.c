@@ -1,5 +1,5 @@
 /* waits [nodes]: planted waits at collectives.  Compares the delays of its hints with those by its own clock; with
- * TRACE=on, in which case they are followed back, the sum of all.  With pretend nodes, the error of a wait is bounded
+ * TRACE=on, in which case they are followed back, the sum of all.  With simulated nodes, the error of a wait is bounded
  * by what the library says of their clocks: rank 0 writes the largest error per wait, in ns, to waits.txt (waits.py).
  * Needs COMM_WAITS=1, WINDOW=4, HINT_LAG=0, and at least 4 ranks on one machine. */
 #include <effort/effort_mpi.h>

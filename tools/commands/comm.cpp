@@ -28,7 +28,7 @@ namespace {
 /// The other remedy if a snapshot has no communication matrix.
 constexpr const char* or_a_trace = ", or give a trace (EFFORT_TRACE=on)";
 
-/// The trace itself is given up, because a record of many events needs the memory.
+/// The trace itself is freed, because a record of many events needs the memory.
 CommunicationTrace read_communication(const CommArguments& a) {
   const Trace trace = read_named_trace(a.input, a.raw_names, a.module_paths);
   return communication_of(trace, match_messages(trace));

@@ -12,7 +12,7 @@ namespace effort::tools {
 
 namespace {
 
-/// The trace itself is given up, because a record of many events needs the memory.
+/// The trace itself is freed, because a record of many events needs the memory.
 CommunicationTrace read_communication(const CommPatternsArguments& a, const std::string& path) {
   const Trace trace = read_named_trace(path, a.raw_names, a.module_paths);
   return communication_of(trace, match_messages(trace));

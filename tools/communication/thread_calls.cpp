@@ -66,7 +66,7 @@ void ThreadCalls::walk(const TraceSpan& span) {
     if (event.kind == Kind::enter) {
       enter(event.id, event.time_ns, true);
     } else if (event.kind == Kind::leave) {
-      // Calls that are not nested are ended with the one around them; a leave of what was not entered is skipped.
+      // Calls that are not properly nested end with the one around them; a leave without an enter is skipped.
       std::size_t depth = stack_.size();
       while (depth > 0 && record_.calls[stack_[depth - 1]].region != event.id) --depth;
       while (depth > 0 && stack_.size() >= depth) leave(event.time_ns, true);

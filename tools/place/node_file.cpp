@@ -34,7 +34,7 @@ Topology load(const std::string& path) {
   return topology;
 }
 
-/// The cores below each object of a level; none if the objects do not divide the cores equally and without rest.
+/// The cores below each object of a level; none if the objects do not divide the cores into equal parts.
 std::optional<std::int32_t> cores_of_each(hwloc_topology_t topology, int depth, std::int32_t cores) {
   const auto parts = static_cast<std::int32_t>(hwloc_get_nbobjs_by_depth(topology, depth));
   std::int32_t each = 0, with_cores = 0;

@@ -45,7 +45,7 @@ std::string kept_text(const Reduced& r) {
   return count_text(r.violations.size(), "wait") + " wrong";
 }
 
-/// The one that retains all waits with the fewest bytes, of several the last; null if none does.
+/// The method that retains all waits with the fewest bytes (the last one, if there are several); null if none does.
 const Reduced* best_of(const std::vector<Reduced>& all) {
   const Reduced* best = nullptr;
   for (const Reduced& r : all)

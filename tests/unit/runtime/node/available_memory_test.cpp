@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
-/// A pretended root directory with 8,000 MiB available.
+/// A fake root directory with 8,000 MiB available.
 class Root {
  public:
   Root() {
