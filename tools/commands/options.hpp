@@ -11,6 +11,9 @@ void add_commands(CLI::App& app);
 /// What a TRACE argument may be.
 extern const char* const trace_help;
 
+/// `effort trace`, with its subcommands.
+void add_trace(CLI::App& app);
+
 /// `effort comm`, with its subcommands.
 void add_comm(CLI::App& app);
 void add_comm_patterns(CLI::App& comm);
