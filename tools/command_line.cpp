@@ -10,6 +10,7 @@
 #include "record/text.hpp"
 #include "tools/commands/options.hpp"
 #include "tools/commands/usage_error.hpp"
+#include "tools/files/inputs.hpp"
 #include "tools/output/output.hpp"
 
 namespace effort::tools {
@@ -95,6 +96,8 @@ int run(int argc, const char* const* argv) {
       "Exit status: 0 success, 1 bad data, 2 bad arguments, 3 a check that does not hold.\n"
       "'effort COMMAND --help' lists the options of a command.");
   add_commands(app);
+  forget_inputs();
+  app.parse_complete_callback([&app] { check_outputs(app); });  // before the command runs
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

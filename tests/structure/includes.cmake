@@ -63,7 +63,7 @@ allow(tools/communication tools/trace/model/ tools/trace/analysis/ tools/trace/i
 allow(tools/reduction tools/trace/model/ tools/output/ analytics/reduction/ analytics/communication/ record/)
 allow(tools/trace/model analytics/trace/ record/)
 allow(tools/trace/otf2 tools/trace/model/)
-allow(tools/trace/input tools/trace/model/ tools/trace/otf2/ tools/output/ record/)
+allow(tools/trace/input tools/trace/model/ tools/trace/otf2/ tools/files/inputs.hpp tools/output/ record/)
 allow(tools/trace/analysis tools/trace/model/ analytics/sampling/)
 allow(tools/trace/export tools/trace/model/ tools/trace/otf2/ tools/trace/analysis/ tools/commands/usage_error.hpp
   tools/files/ tools/output/ analytics/number_text.hpp record/text.hpp)

@@ -1,10 +1,12 @@
 // Commands never replace their input, and their output is either complete or absent.
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "command.hpp"
+#include "recordings.hpp"
 #include "runs.hpp"
 
 using namespace effort::tools::test;
@@ -101,12 +103,150 @@ TEST_CASE("no file of an exported directory replaces the input") {
   }
 }
 
-TEST_CASE("the lists of a clustering must go into two files") {
-  const Inputs scratch;
-  const Outcome outcome =
-      scratch.run({"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--labels", "x", "--medoids", "./x", "MATRIX"});
-  CHECK(outcome.code == 2);
-  CHECK_FALSE(fs::exists(scratch / "x"));
+namespace {
+
+/// A scratch directory with inputs that a command finds in directories, or that only options name.
+struct ManyInputs : Inputs {
+  ManyInputs() {
+    for (const char* directory : {"calls", "run.trace", "src"}) fs::create_directory(*this / directory);
+    effort::record::calls::test::RecordingMaker recording(2, 1);
+    recording.thread(0, std::vector<std::uint32_t>{1, 2, 0, 0});
+    recording.stamps(0, std::vector<std::uint64_t>{10, 20, 30, 40});
+    write("calls/x.rec", recording.bytes());
+    REQUIRE(run({"calls", "encode", "calls", "-o", "x.calls"}).code == 0);
+    fs::copy_file(EFFORT_TEST_TRACE, *this / "run.trace/node-0.trc");
+    if (run({"trace", "export", "run.trace", "--format", "otf2", "-o", "archive"}).code == 0) {
+      fs::create_symlink("archive/traces.otf2", *this / "alias.otf2");
+      fs::create_symlink("archive/traces.def", *this / "alias.def");
+      fs::create_symlink("archive/traces", *this / "alias");
+    }
+    write_text("src/main.c", "int main() { effort_begin(effort_region(\"first\")); }\n");
+    write_text("order", "0 1 2 3 4 5 6\n");
+    write_text("node.xml", "<?xml version=\"1.0\"?>\n");
+    write_text("prog", "a program");
+    auto run_of_program = run_of(2, 2, {{"solve"}});
+    run_of_program.modules = {{"prog", "/nonexistent/prog", ""}};
+    write("moved.effort", file_of(run_of_program));
+    run_of_program.modules[0].path = *this / "prog";
+    write("run.effort", file_of(run_of_program));
+  }
+};
+
+struct Overwriting {
+  std::string victim;
+  Command command;  ///< OUT stands for the victim
+};
+
+/// Every way to name an input and write to it that `writers` does not have.
+const std::vector<Overwriting> overwriting = {
+    // Files of a directory.
+    {"calls/x.rec", {"calls", "encode", "calls", "-o", "OUT"}},
+    {"calls/x.rec", {"calls", "graph", "calls", "-o", "OUT"}},
+    {"calls/x.rec", {"calls", "info", "calls", "--folded", "OUT"}},
+    {"calls/x.rec", {"calls", "info", "calls", "--folded-time", "OUT"}},
+    {"calls/x.rec", {"report", "SNAP", "calls", "-o", "OUT"}},
+    {"run.trace/node-0.trc", {"trace", "export", "run.trace", "--format", "csv", "-o", "OUT"}},
+    {"run.trace/node-0.trc", {"trace", "export", "run.trace", "--format", "perfetto", "-o", "OUT"}},
+    {"archive/traces/0.evt", {"trace", "export", "archive/traces.otf2", "--format", "csv", "-o", "OUT"}},
+    {"archive/traces/0.evt", {"trace", "export", "archive", "--format", "perfetto", "-o", "OUT"}},
+    {"archive/traces.def", {"trace", "export", "archive/traces.otf2", "--format", "csv", "-o", "OUT"}},
+    {"archive/traces.otf2", {"trace", "export", "archive", "--format", "csv", "-o", "OUT"}},
+    {"src/main.c", {"report", "SNAP", "--source", "src", "-o", "OUT"}},
+    {"src/main.c", {"report", "SNAP", "--source", ".", "-o", "OUT"}},
+    // The run's program, in a directory and where the run had it.
+    {"prog", {"report", "moved.effort", "--module-path", ".", "-o", "OUT"}},
+    {"prog", {"report", "run.effort", "-o", "OUT"}},
+    // Files that options name.
+    {"prog", {"export", "SNAP", "--format", "csv", "--module-path", "prog", "-o", "OUT"}},
+    {"prog", {"report", "SNAP", "--module-path=prog", "-o", "OUT"}},
+    {"prog", {"trace", "export", "run.trace", "--format", "csv", "--module-path", "prog", "-o", "OUT"}},
+    {"prog", {"calls", "graph", "x.calls", "--module-path", "prog", "-o", "OUT"}},
+    {"prog", {"calls", "info", "x.calls", "--module-path", "src", "--module-path", "prog", "--folded", "OUT"}},
+    {"order", {"report", "SNAP", "--order", "order", "-o", "OUT"}},
+    {"order", {"report", "SNAP", "--order", "topology=order", "-o", "OUT"}},
+    {"order", {"replay", "--regions", "1", "--ranks", "4", "--steps", "4", "--names", "order", "-o", "OUT", "MATRIX"}},
+    {"order", {"place", "SNAP", "--hosts", "order", "-o", "OUT"}},
+    {"order", {"place", "SNAP", "--topology", "order", "-o", "OUT"}},
+    {"node.xml", {"place", "SNAP", "--topology", "node.xml", "-o", "OUT"}},
+    {"node.xml", {"place", "SNAP", "--node", "node.xml", "-o", "OUT"}},
+    {"SNAP", {"place", "SNAP", "-o", "OUT"}},
+    {"calls/x.rec", {"calls", "encode", "x.calls", "calls/x.rec", "-o", "OUT"}},
+    {"x.calls", {"calls", "decode", "x.calls", "OUT"}},
+    {"x.calls", {"calls", "graph", "x.calls", "-o", "OUT"}},
+    {"x.calls", {"report", "SNAP", "x.calls", "-o", "OUT"}}};
+
+std::string words(const Command& command) {
+  std::string out;
+  for (const std::string& word : command) out += word + " ";
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("no command replaces a file that it finds in a directory, or that an option names") {
+  const ManyInputs scratch;
+  for (const Overwriting& each : overwriting) {
+    if (!fs::exists(scratch / each.victim)) continue;  // built without OTF2
+    const std::string before = scratch.read_text(each.victim);
+    for (const std::string& out : {each.victim, std::string("hard"), std::string("soft")}) {
+      fs::create_hard_link(scratch / each.victim, scratch / "hard");
+      fs::create_symlink(each.victim, scratch / "soft");
+      Command command = each.command;
+      std::replace(command.begin(), command.end(), std::string("OUT"), out);
+      const Outcome outcome = scratch.run(command);
+      INFO(words(command) << ": " << outcome.err);
+      if (!is_missing(outcome)) {
+        CHECK(outcome.code == 2);
+        CHECK(outcome.err.find("'" + out + "' would replace the input '") != std::string::npos);
+        CHECK(scratch.read_text(each.victim) == before);
+        CHECK(fs::is_symlink(scratch / "soft"));
+      }
+      fs::remove(scratch / "hard");
+      fs::remove(scratch / "soft");
+      scratch.write_text(each.victim, before);
+    }
+  }
+}
+
+TEST_CASE("no exported archive replaces the archive that it is made from") {
+  const ManyInputs scratch;
+  if (!fs::exists(scratch / "archive")) SKIP("effort was built without OTF2");
+  const std::string before = scratch.read_text("archive/traces/0.evt");
+  for (const char* in : {"archive", "archive/traces.otf2", "alias.otf2"}) {
+    const Outcome outcome = scratch.run({"trace", "export", in, "--format", "otf2", "-o", "archive"});
+    INFO(in << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find("would replace the input '") != std::string::npos);
+    CHECK(scratch.read_text("archive/traces/0.evt") == before);
+  }
+  CHECK(scratch.run({"trace", "export", "run.trace", "--format", "otf2", "-o", "archive"}).code == 0);
+}
+
+TEST_CASE("a directory that a command reads may hold its output, which the next run replaces") {
+  const ManyInputs scratch;
+  for (int time = 0; time < 2; ++time) {
+    CHECK(scratch.run({"calls", "encode", "calls", "-o", "calls/x.calls"}).code == 0);
+    CHECK(scratch.run({"trace", "export", "run.trace", "--format", "csv", "-o", "run.trace/x.csv"}).code == 0);
+    CHECK(scratch.run({"export", "SNAP", "--format", "csv", "--module-path", ".", "-o", "x.csv"}).code == 0);
+    // A word that is no file.
+    CHECK(scratch.run({"export", "SNAP", "--format", "npy", "--metric", "time", "-o", "time"}).code == 0);
+    const Outcome report = scratch.run({"report", "SNAP", "--source", ".", "--title", "page", "-o", "page"});
+    INFO(report.err);
+    CHECK((report.code == 0 || is_missing(report)));
+  }
+}
+
+TEST_CASE("two outputs must go into two files") {
+  const ManyInputs scratch;
+  for (const Command& command :
+       {Command{"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--labels", "x", "--medoids", "./x", "MATRIX"},
+        Command{"calls", "info", "calls", "--folded", "x", "--folded-time", "./x"}}) {
+    const Outcome outcome = scratch.run(command);
+    INFO(words(command) << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find("are one file") != std::string::npos);
+    CHECK_FALSE(fs::exists(scratch / "x"));
+  }
 }
 
 TEST_CASE("a command that fails or is killed while writing leaves only the old file") {

@@ -5,6 +5,7 @@
 
 #include "record/calls/recording.hpp"
 #include "tools/calls/raw_stream.hpp"
+#include "tools/files/inputs.hpp"
 #include "tools/files/raw_file.hpp"
 
 namespace effort::tools {
@@ -46,6 +47,7 @@ CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : w
 }
 
 void CallInput::add(const fs::path& path) {
+  count_as_input(path);
   Part part;
   part.path = path.string();
   part.first = names_.streams.size();

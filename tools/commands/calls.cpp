@@ -41,7 +41,6 @@ void check_space(const std::filesystem::path& out, std::uint64_t events, unsigne
 }  // namespace
 
 void run_calls_encode(const CallsEncodeArguments& a) {
-  const Destination out(a.out, {a.inputs.begin(), a.inputs.end()});
   const Stopwatch watch;
   const CallInput input(a.inputs, a.width);
   record::calls::Names names = input.names();
@@ -62,14 +61,13 @@ void run_calls_encode(const CallsEncodeArguments& a) {
   for (std::size_t i = 0; i < names.streams.size() && !input.has_names() && names.streams.size() > 1; ++i)
     names.streams[i].rank = static_cast<std::int64_t>(i);
   const std::vector<std::byte> bytes = maker.finish(std::move(names));
-  OutputFile file(out);
+  OutputFile file(a.out);
   file.write(bytes);
   file.commit();
   print_result(events, bytes.size(), watch.seconds(), a.json);
 }
 
 void run_calls_decode(const CallsDecodeArguments& a) {
-  const Destination out(a.out, {a.in});
   const Stopwatch watch;
   const record::calls::CallsFile calls(read_bytes(a.in), a.in);
   const record::calls::Names& names = calls.names();
@@ -82,7 +80,7 @@ void run_calls_decode(const CallsDecodeArguments& a) {
     if (!a.stream || i == *a.stream)
       if (__builtin_add_overflow(announced, names.streams[i].events, &announced)) announced = ~std::uint64_t{0};
   check_space(a.out, announced, width);
-  OutputFile file(out);
+  OutputFile file(a.out);
   std::uint64_t events = 0;
   std::vector<std::byte> raw;
   calls.read([&](std::uint64_t stream, std::span<const std::uint32_t> piece) {

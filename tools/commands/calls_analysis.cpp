@@ -19,9 +19,8 @@ void print_notes(const FunctionNames& names) {
   for (const std::string& note : names.notes) std::fprintf(stderr, "effort: %s\n", record::visible(note).c_str());
 }
 
-void write_text(const std::string& path, const std::vector<std::string>& inputs, const std::string& text) {
-  const Destination out(path, {inputs.begin(), inputs.end()});
-  OutputFile file(out);
+void write_text(const std::string& path, const std::string& text) {
+  OutputFile file(path);
   file.write(text);
   file.commit();
 }
@@ -34,8 +33,8 @@ void run_calls_info(const CallsInfoArguments& a) {
   const CallCounts counts = count_calls(input, a.rank);
   if (!a.folded_time.empty() && !counts.timed)
     throw UsageError("--folded-time needs time stamps: record with EFFORT_FUNCTIONS_STAMPS=1");
-  if (!a.folded.empty()) write_text(a.folded, a.inputs, folded_stacks(names, counts, false));
-  if (!a.folded_time.empty()) write_text(a.folded_time, a.inputs, folded_stacks(names, counts, true));
+  if (!a.folded.empty()) write_text(a.folded, folded_stacks(names, counts, false));
+  if (!a.folded_time.empty()) write_text(a.folded_time, folded_stacks(names, counts, true));
   if (a.json) {
     print_json(calls_info_json(input, names, counts));
     return;
@@ -60,7 +59,7 @@ void run_calls_graph(const CallsInfoArguments& a) {
   if (a.out.empty()) {
     std::fwrite(dot.data(), 1, dot.size(), stdout);
   } else {
-    write_text(a.out, a.inputs, dot);
+    write_text(a.out, dot);
   }
   print_notes(names);
 }

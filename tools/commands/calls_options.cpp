@@ -21,7 +21,7 @@ void add_calls_encode(CLI::App& app) {
   command->add_option("--width", a->width, "bytes per id of raw streams")
       ->capture_default_str()
       ->check(CLI::IsMember({2, 4}));
-  command->add_option("-o", a->out, "file to write (.calls)")->required();
+  command->add_option("-o", a->out, "file to write (.calls)")->required()->type_name(output_type);
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_calls_encode(*a); });
 }
@@ -30,7 +30,7 @@ void add_calls_decode(CLI::App& app) {
   auto a = std::make_shared<CallsDecodeArguments>();
   CLI::App* command = app.add_subcommand("decode", "Expands coded calls into raw streams, one after the other");
   command->add_option("IN", a->in, "file of coded calls (.calls)")->required();
-  command->add_option("OUT", a->out, "file to write")->required();
+  command->add_option("OUT", a->out, "file to write")->required()->type_name(output_type);
   command->add_option("--stream", a->stream, "only this stream, counted from 0");
   command->add_option("--width", a->width, "bytes per id (by default as in the encoded streams)")
       ->check(CLI::IsMember({2, 4}));
@@ -56,8 +56,10 @@ void add_calls_info(CLI::App& app) {
   command->add_option("IN", a->inputs, calls_input_help)->required();
   add_recordings(*command, *a);
   command->add_option("--rank", a->rank, "only the streams of this rank");
-  command->add_option("--folded", a->folded, "file to write: a line of each stack, for flame graph tools");
-  command->add_option("--folded-time", a->folded_time, "the same with microseconds instead of calls");
+  command->add_option("--folded", a->folded, "file to write: a line of each stack, for flame graph tools")
+      ->type_name(output_type);
+  command->add_option("--folded-time", a->folded_time, "the same with microseconds instead of calls")
+      ->type_name(output_type);
   command->add_flag("--all", a->all, "everything instead of one screen");
   command->callback([a] { run_calls_info(*a); });
 }
@@ -69,7 +71,7 @@ void add_calls_graph(CLI::App& app) {
   command->add_option("IN", a->inputs, calls_input_help)->required();
   add_recordings(*command, *a);
   command->add_option("--rank", a->rank, "only the streams of this rank");
-  command->add_option("-o", a->out, "file to write (by default standard output)");
+  command->add_option("-o", a->out, "file to write (by default standard output)")->type_name(output_type);
   command->callback([a] { run_calls_graph(*a); });
 }
 

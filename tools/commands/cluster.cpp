@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -101,23 +100,17 @@ void print_text(const ClusterArguments& a, const Clustering& c, double seconds) 
 }
 
 /// Both lists, or neither.
-void write_lists(const std::optional<Destination>& medoids, const std::optional<Destination>& labels,
-                 const Clustering& c) {
-  std::optional<OutputFile> of_medoids, of_labels;
-  if (medoids) write_integers(of_medoids.emplace(*medoids), c.medoids);
-  if (labels) write_integers(of_labels.emplace(*labels), c.labels);
-  if (of_medoids) of_medoids->commit();
-  if (of_labels) of_labels->commit();
+void write_lists(const ClusterArguments& a, const Clustering& c) {
+  std::optional<OutputFile> medoids, labels;
+  if (!a.medoids.empty()) write_integers(medoids.emplace(a.medoids), c.medoids);
+  if (!a.labels.empty()) write_integers(labels.emplace(a.labels), c.labels);
+  if (medoids) medoids->commit();
+  if (labels) labels->commit();
 }
 
 }  // namespace
 
 void run_cluster(ClusterArguments a) {
-  std::optional<Destination> medoids, labels;
-  if (!a.medoids.empty()) medoids.emplace(a.medoids, std::vector<std::filesystem::path>{a.in});
-  if (!a.labels.empty()) labels.emplace(a.labels, std::vector<std::filesystem::path>{a.in});
-  if (medoids && labels && same_file(a.medoids, a.labels))
-    throw UsageError("--medoids and --labels are one file, '" + a.labels + "': give two");
   a.k = parse_k(a.k_text, a.rows);
   if (a.sample_size > 0 && a.sample_size < a.k)
     throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k, give at least k");
@@ -126,7 +119,7 @@ void run_cluster(ClusterArguments a) {
   const Stopwatch watch;
   const Clustering c = on_data_of(a.in, [&] { return run_algorithm(Space(), Signatures{values, a.rows, a.cols}, a); });
   const double seconds = watch.seconds();
-  write_lists(medoids, labels, c);
+  write_lists(a, c);
   if (!a.json) return print_text(a, c, seconds);
   print_json({{"k", c.k},
               {"cost", c.cost},

@@ -50,12 +50,11 @@ codec::Decoded decode_file(const DecodeArguments& a) {
 }  // namespace
 
 void run_decode(const DecodeArguments& a) {
-  const Destination out(a.out, {a.in});
   const KokkosSession kokkos;
   const Stopwatch watch;
   const codec::Decoded decoded = decode_file(a);
   const double seconds = watch.seconds();
-  OutputFile file(out);
+  OutputFile file(a.out);
   file.write(decoded.values);
   file.commit();
   if (a.json) {

@@ -31,7 +31,6 @@ codec::Target target_of(const EncodeArguments& a) {
 }  // namespace
 
 void run_encode(const EncodeArguments& a) {
-  const Destination out(a.out, {a.in});
   const codec::Target target = target_of(a);
   const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
   const KokkosSession kokkos;
@@ -40,7 +39,7 @@ void run_encode(const EncodeArguments& a) {
   const std::vector<std::byte> stream =
       on_data_of(a.in, [&] { return codec::encode(values, a.rows, a.cols, target, coder); });
   const double seconds = watch.seconds();
-  OutputFile file(out);
+  OutputFile file(a.out);
   file.write(stream);
   file.commit();
   const codec::StreamInfo info = codec::inspect(stream);

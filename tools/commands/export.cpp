@@ -62,7 +62,7 @@ double work_of(const Selection& selection) {
   return series * static_cast<double>(selection.plane());
 }
 
-void write(const Selection& selection, const std::string& format, const Destination& out) {
+void write(const Selection& selection, const std::string& format, const std::filesystem::path& out) {
   if (format == "csv") {
     export_csv(selection, out);
   } else if (format == "npy") {
@@ -82,9 +82,6 @@ void run_export(const ExportArguments& a) {
         "effort was built without HDF5, which --format hdf5 needs: install libhdf5-dev and build it again, or "
         "give vtk, csv or npy");
   if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, omit --level");
-  std::vector<std::filesystem::path> inputs(a.module_paths.begin(), a.module_paths.end());
-  inputs.emplace_back(a.snapshot);
-  const Destination out(a.out, inputs);
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const record::SeriesReader series(reader);
@@ -94,7 +91,7 @@ void run_export(const ExportArguments& a) {
     Progress progress("exporting", work_of(selection));
     selection.progress = &progress;
     const KokkosSession kokkos;
-    write(selection, a.format, out);
+    write(selection, a.format, a.out);
   }
   if (a.json) {
     print_json({{"regions", selection.regions.size()},

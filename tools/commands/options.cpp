@@ -51,7 +51,7 @@ void add_report(CLI::App& app) {
                    "limit on the bytes of function calls in the page, about; the contexts with the most calls come "
                    "first")
       ->capture_default_str();
-  command->add_option("-o", a->out, "page to write (HTML)")->required();
+  command->add_option("-o", a->out, "page to write (HTML)")->required()->type_name(output_type);
   command->add_option("--source", a->source,
                       "directory of the application's source files, to show the lines of regions");
   command->add_option("--module-path", a->module_path,
@@ -59,7 +59,7 @@ void add_report(CLI::App& app) {
   command->add_option("--order", a->orders,
                       "[NAME=]FILE: an order of ranks to offer in the page, such as that of the topology; the file "
                       "lists every rank once");
-  command->add_option("--title", a->title, "title of the page (by default the names of the runs)");
+  command->add_option("--title", a->title, "title of the page (by default the names of the runs)")->type_name("WORDS");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_report(*a); });
 }
@@ -132,9 +132,9 @@ void add_export(CLI::App& app) {
                    "per region, rank and step; npy: a directory with METRIC.npy and axes.json")
       ->required()
       ->check(CLI::IsMember({"hdf5", "vtk", "csv", "npy"}));
-  command->add_option("-o", a->out, "file (npy: directory) to write")->required();
-  command->add_option("--region", a->region, "only this region");
-  command->add_option("--metric", a->metric, "only this metric");
+  command->add_option("-o", a->out, "file (npy: directory) to write")->required()->type_name(output_type);
+  command->add_option("--region", a->region, "only this region")->type_name("NAME");
+  command->add_option("--metric", a->metric, "only this metric")->type_name("NAME");
   command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
       ->check(CLI::Range(0, 30));
   command->add_flag("--exact", a->exact, "the exact values, if they were stored (EXACT=1), and NaN elsewhere");
@@ -162,7 +162,7 @@ void add_encode(CLI::App& app) {
           "context (the default: context models, arithmetic coding), or ezw (zerotrees, run lengths, Huffman codes)")
       ->check(CLI::IsMember({"context", "ezw"}));
   command->add_option("in", a->in, "raw matrix")->required();
-  command->add_option("out", a->out, "compressed file to write")->required();
+  command->add_option("out", a->out, "compressed file to write")->required()->type_name(output_type);
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_encode(*a); });
 }
@@ -174,7 +174,7 @@ void add_decode(CLI::App& app) {
   command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
       ->check(CLI::Range(0, 30));
   command->add_option("in", a->in, "compressed file")->required();
-  command->add_option("out", a->out, "raw matrix to write")->required();
+  command->add_option("out", a->out, "raw matrix to write")->required()->type_name(output_type);
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_decode(*a); });
 }
@@ -185,7 +185,7 @@ void add_cluster(CLI::App& app) {
       "cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance; rows count from 0)");
   command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
   command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
-  command->add_option("-k", a->k_text, "number of strata, or auto")->required();
+  command->add_option("-k", a->k_text, "number of strata, or auto")->required()->type_name("NUMBER");
   command->add_option("--algorithm", a->algorithm, "algorithm")
       ->capture_default_str()
       ->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
@@ -198,8 +198,9 @@ void add_cluster(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line");
-  command->add_option("--labels", a->labels, "write the stratum of every row to this file, one per line");
+  command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line")->type_name(output_type);
+  command->add_option("--labels", a->labels, "write the stratum of every row to this file, one per line")
+      ->type_name(output_type);
   command->add_option("in", a->in, "raw matrix")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_cluster(*a); });
@@ -237,14 +238,16 @@ void add_replay(CLI::App& app) {
   command->add_option("--ranks", a->ranks, "number of ranks")->required()->check(CLI::Range(1, 1 << 26));
   command->add_option("--steps", a->steps, "number of steps")->required()->check(CLI::Range(1, 1 << 30));
   command->add_option("--window", a->window, "steps per window, or auto: an analysis after every step")
+      ->type_name("NUMBER")
       ->capture_default_str();
   command->add_option("--lag", a->lag, "steps from an analysis to its rebalance (default: 0; 2 with a fixed window)")
       ->check(CLI::Range(0, 1 << 20));
   command
       ->add_option("--rebalancer", a->rebalancer,
                    "model of a rebalance: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")
+      ->type_name("MODEL")
       ->capture_default_str();
-  command->add_option("--strata", a->strata, "number of strata, or auto")->capture_default_str();
+  command->add_option("--strata", a->strata, "number of strata, or auto")->type_name("NUMBER")->capture_default_str();
   command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")
       ->check(CLI::Range(0, 30));
   command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
@@ -263,7 +266,7 @@ void add_replay(CLI::App& app) {
                    "simulated nodes, each with a thread (by default one per 256 ranks, at most 16)")
       ->check(CLI::Range(1, 4096));
   command->add_option("--names", a->names, "JSON file with the names of the regions");
-  command->add_option("-o", a->out, "snapshot file to write");
+  command->add_option("-o", a->out, "snapshot file to write")->type_name(output_type);
   command->add_option("--passes", a->passes, "bit-plane passes of the snapshot")
       ->capture_default_str()
       ->check(CLI::Range(1, 60));
@@ -294,7 +297,7 @@ void add_place(CLI::App& app) {
                    "rankfile: for Open MPI's mpirun; mpich: MPICH_RANK_ORDER of Cray MPICH; slurm: SLURM_HOSTFILE")
       ->capture_default_str()
       ->check(CLI::IsMember({"rankfile", "mpich", "slurm"}));
-  command->add_option("-o", a->out, "file to write")->required();
+  command->add_option("-o", a->out, "file to write")->required()->type_name(output_type);
   command->add_flag("--json", a->json, "print one JSON object");
   command->add_option_function<std::string>(
       "--node", [a, give](const std::string& shape) { give("--node", a->node, shape); },

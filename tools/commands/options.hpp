@@ -8,6 +8,14 @@ namespace effort::tools {
 /// Adds all subcommands to the parser, which runs the one that it finds when it has read the arguments.
 void add_commands(CLI::App& app);
 
+/// The type_name of options that name files to write.  Texts that no other type_name or list of words is given for are
+/// taken for the names of inputs, if such files exist.
+inline constexpr const char* output_type = "OUTPUT";
+
+/// Counts the inputs that the arguments name (tools/files/inputs.hpp).
+/// @throws UsageError if an output is one of them, or two outputs are one file
+void check_outputs(const CLI::App& app);
+
 /// What a TRACE argument may be.
 extern const char* const trace_help;
 

@@ -116,10 +116,6 @@ void print_text(const PlaceArguments& a, const placement::TrafficGraph& graph, c
 void run_place(const PlaceArguments& a) {
   if (a.format == "slurm" && a.hosts.empty())
     throw UsageError("--format slurm needs the names of the nodes, give --hosts FILE with one per line");
-  std::vector<std::filesystem::path> inputs{a.snapshot};
-  for (const std::string& input : {a.topology, is_xml(a.node) ? a.node : "", a.hosts})
-    if (!input.empty()) inputs.emplace_back(input);
-  const Destination out(a.out, inputs);
   const std::optional<placement::NodeShape> shape = shape_of(a);
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
@@ -134,7 +130,7 @@ void run_place(const PlaceArguments& a) {
   const placement::Placement placed = placement::place(graph, network, traffic.node_of);
   const Inside within = inside(graph, shape, traffic.node_of, placed.node_of);
 
-  OutputFile file(out);
+  OutputFile file(a.out);
   file.write(order_text(a, placed, within, hosts, nodes));
   file.commit();
   std::int64_t moved = 0;

@@ -11,7 +11,6 @@
 
 #include "tools/commands/commands.hpp"
 #include "tools/commands/kokkos_session.hpp"
-#include "tools/files/output_file.hpp"
 #include "tools/files/raw_file.hpp"
 #include "tools/files/replay_snapshot.hpp"
 #include "tools/output/output.hpp"
@@ -175,7 +174,6 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
 }  // namespace
 
 void run_replay(const ReplayArguments& a) {
-  const Destination out(a.out, {a.in, a.names});
   replay::Options options = options_of(a);
   const std::vector<double> values = read_raw_cube(a.in, a.regions, "region", a.ranks, a.steps);
   const std::vector<std::string> names = region_names(a);
@@ -190,7 +188,7 @@ void run_replay(const ReplayArguments& a) {
   const replay::Cube cube{values, static_cast<int>(a.regions), static_cast<int>(a.ranks),
                           static_cast<std::int64_t>(a.steps)};
   const replay::Report report = on_data_of(a.in, [&] { return replay::replay(cube, options); });
-  if (recorder) recorder->write(out.path(), std::filesystem::path(a.in).stem().string(), options, report);
+  if (recorder) recorder->write(a.out, std::filesystem::path(a.in).stem().string(), options, report);
   if (a.json) {
     print_report_json(report, names);
   } else {

@@ -75,20 +75,6 @@ std::string order_file(const std::string& argument) {
   return equal == std::string::npos ? argument : argument.substr(equal + 1);
 }
 
-std::vector<fs::path> inputs_of(const ReportArguments& a) {
-  std::vector<fs::path> out;
-  for (const std::string& input : a.inputs) {
-    if (names_calls(input) || !names_trace(input)) {
-      out.emplace_back(input);
-    } else {
-      for (const std::string& file : trace_files(input)) out.emplace_back(file);
-    }
-  }
-  out.insert(out.end(), a.module_path.begin(), a.module_path.end());
-  for (const std::string& order : a.orders) out.emplace_back(order_file(order));
-  return out;
-}
-
 /// The file holds every rank once, in the desired order.
 RankOrder read_order(const std::string& argument) {
   const std::size_t equal = argument.find('=');
@@ -250,7 +236,7 @@ void write_element(OutputFile& file, const std::string& id, const std::string& t
   file.write(std::string("</script>\n"));
 }
 
-void write_page(const Destination& out, const ordered_json& head, std::vector<Described>& runs,
+void write_page(const fs::path& out, const ordered_json& head, std::vector<Described>& runs,
                 const ordered_json& compared, const ordered_json& calls) {
   const PageTemplate page = page_template();
   OutputFile file(out);
@@ -318,7 +304,6 @@ void run_report(const ReportArguments& a) {
     throw std::runtime_error(
         "effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
         "configure and build it again");
-  const Destination out(a.out, inputs_of(a));
   std::vector<RankOrder> orders;
   for (const std::string& order : a.orders) orders.push_back(read_order(order));
   const Stopwatch watch;
@@ -356,7 +341,7 @@ void run_report(const ReportArguments& a) {
     for (ordered_json& note : run.json["info"]["notes"]) note = run.symbols->sentence(note);
   }
   if (!a.source.empty()) head["source"] = source_json(find_source(a.source, head["regions"], places));
-  write_page(out, head, runs, comparisons(runs),
+  write_page(a.out, head, runs, comparisons(runs),
              calls.empty() ? ordered_json()
                            : calls_for_page(calls, {a.module_path.begin(), a.module_path.end()}, a.calls_bytes));
   const auto bytes = fs::file_size(a.out);

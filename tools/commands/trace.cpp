@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <string>
 
 #include "record/text.hpp"
@@ -20,11 +19,10 @@ namespace effort::tools {
 
 namespace {
 
-TraceExported write(const Trace& trace, const TraceMessages& messages, const TraceExportArguments& a,
-                    const Destination& out) {
-  if (a.format == "csv") return export_trace_csv(trace, messages, out);
-  if (a.format == "perfetto") return export_trace_perfetto(trace, messages, out, a.part_bytes);
-  return export_trace_otf2(trace, messages, out);
+TraceExported write(const Trace& trace, const TraceMessages& messages, const TraceExportArguments& a) {
+  if (a.format == "csv") return export_trace_csv(trace, messages, a.out);
+  if (a.format == "perfetto") return export_trace_perfetto(trace, messages, a.out, a.part_bytes);
+  return export_trace_otf2(trace, messages, a.out);
 }
 
 }  // namespace
@@ -48,12 +46,9 @@ void run_trace_export(const TraceExportArguments& a) {
     throw UsageError(
         "effort was built without OTF2, which --format otf2 needs: install libopen-trace-format2-dev and build "
         "it again, or give perfetto or csv");
-  std::vector<std::filesystem::path> inputs;
-  for (const std::string& file : trace_files(a.trace)) inputs.emplace_back(file);
-  const Destination out(a.out, inputs);
   const Trace trace = read_named_trace(a.trace, a.raw_names, a.module_paths);
   const TraceMessages messages = match_messages(trace);
-  const TraceExported done = write(trace, messages, a, out);
+  const TraceExported done = write(trace, messages, a);
   const std::uint64_t halves = messages.unmatched_sends + messages.unmatched_receives;
   if (a.json) {
     print_json({{"events", done.events},

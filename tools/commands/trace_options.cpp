@@ -37,7 +37,7 @@ void add_trace_export(CLI::App& app) {
                    "ui.perfetto.dev; csv: one line per event")
       ->required()
       ->check(CLI::IsMember({"otf2", "perfetto", "csv"}));
-  command->add_option("-o", a->out, "file (otf2: directory) to write")->required();
+  command->add_option("-o", a->out, "file (otf2: directory) to write")->required()->type_name(output_type);
   command
       ->add_option("--part-bytes", a->part_bytes,
                    "perfetto: continue in OUT.2, OUT.3, ... before a file exceeds this size")

@@ -43,13 +43,13 @@ void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const r
 void put_fill(OutputFile& file, std::uint64_t offset, std::uint64_t cells, double fill);
 
 /// One line per region, rank and step: metric,region,kind,phase,rank,step,value.
-void export_csv(const Selection& selection, const Destination& out);
+void export_csv(const Selection& selection, const std::filesystem::path& out);
 /// DIR/METRIC.npy, shape regions x ranks x steps, and DIR/axes.json.
-void export_npy(const Selection& selection, const Destination& directory);
+void export_npy(const Selection& selection, const std::filesystem::path& directory);
 /// VTK XML image data: columns (steps) along x, rows (ranks) along y, an array per metric and region.
-void export_vtk(const Selection& selection, const Destination& out);
+void export_vtk(const Selection& selection, const std::filesystem::path& out);
 /// HDF5, as h5py, xarray and netCDF-4 read it: dimensions region, rank, step; a dataset per metric.
-void export_hdf5(const Selection& selection, const Destination& out);
+void export_hdf5(const Selection& selection, const std::filesystem::path& out);
 /// Whether this build of effort writes HDF5.
 bool hdf5_available();
 

@@ -83,7 +83,7 @@ void append_rows(OutputFile& file, std::string& buffer, const std::string& prefi
 
 }  // namespace
 
-void export_csv(const Selection& selection, const Destination& out) {
+void export_csv(const Selection& selection, const std::filesystem::path& out) {
   const record::Run& run = selection.reader.run();
   const std::vector<Group> groups = groups_of(selection);
   OutputFile file(out);

@@ -200,7 +200,7 @@ void put_metric(File& file, const Selection& selection, std::size_t metric) {
 
 bool hdf5_available() { return true; }
 
-void export_hdf5(const Selection& selection, const Destination& out) {
+void export_hdf5(const Selection& selection, const std::filesystem::path& out) {
   PendingFile name(out, PendingFile::Name::beside);
   if (!name.is_regular()) name.fail("HDF5 needs a regular file, which is not", ESPIPE);
   try {
@@ -216,7 +216,7 @@ void export_hdf5(const Selection& selection, const Destination& out) {
   } catch (const record::FormatError&) {
     throw;
   } catch (const std::runtime_error& e) {
-    throw std::runtime_error(std::string(e.what()) + " (file '" + out.path().string() + "')");
+    throw std::runtime_error(std::string(e.what()) + " (file '" + out.string() + "')");
   }
   name.commit();
 }

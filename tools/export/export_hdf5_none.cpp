@@ -6,6 +6,8 @@
 namespace effort::tools {
 
 bool hdf5_available() { return false; }
-void export_hdf5(const Selection&, const Destination&) { throw std::runtime_error("effort was built without HDF5"); }
+void export_hdf5(const Selection&, const std::filesystem::path&) {
+  throw std::runtime_error("effort was built without HDF5");
+}
 
 }  // namespace effort::tools

@@ -87,9 +87,9 @@ ordered_json axes(const Selection& selection, const ordered_json& metrics) {
 
 }  // namespace
 
-void export_npy(const Selection& selection, const Destination& directory) {
+void export_npy(const Selection& selection, const fs::path& directory) {
   const record::Run& run = selection.reader.run();
-  const NewDirectory made(directory.path());
+  const NewDirectory made(directory);
   ordered_json metrics = ordered_json::object();
   std::set<std::string> taken;
   // All files get their names when all are complete.
@@ -97,11 +97,11 @@ void export_npy(const Selection& selection, const Destination& directory) {
   for (std::size_t m : selection.metrics) {
     std::string stem = file_stem(run.metrics[m].name);
     while (!taken.insert(stem).second) stem += "_";
-    files.push_back(std::make_unique<OutputFile>(directory.inside(stem + ".npy")));
+    files.push_back(std::make_unique<OutputFile>(directory / (stem + ".npy")));
     write_metric(selection, m, *files.back());
     metrics[run.metrics[m].name] = {{"file", stem + ".npy"}, {"unit", run.metrics[m].unit}};
   }
-  files.push_back(std::make_unique<OutputFile>(directory.inside("axes.json")));
+  files.push_back(std::make_unique<OutputFile>(directory / "axes.json"));
   files.back()->write(json_text(axes(selection, metrics), 1) + "\n");
   for (const std::unique_ptr<OutputFile>& file : files) file->commit();
 }

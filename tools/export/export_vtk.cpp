@@ -93,7 +93,7 @@ constexpr std::string_view footer = "\n  </AppendedData>\n</VTKFile>\n";
 
 }  // namespace
 
-void export_vtk(const Selection& selection, const Destination& out) {
+void export_vtk(const Selection& selection, const std::filesystem::path& out) {
   if (selection.plane() == 0)
     throw std::runtime_error("an image needs at least one step, but '" + selection.reader.name() +
                              "' holds none, give --format csv or npy");

@@ -6,9 +6,8 @@
 
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
-#include "tools/commands/usage_error.hpp"
+#include "tools/files/inputs.hpp"
 
 namespace effort::tools {
 
@@ -25,26 +24,8 @@ fs::path behind_links(const fs::path& path) {
 
 }  // namespace
 
-bool same_file(const fs::path& a, const fs::path& b) {
-  struct stat info_a {
-  }, info_b{};
-  const bool there_a = ::stat(a.c_str(), &info_a) == 0, there_b = ::stat(b.c_str(), &info_b) == 0;
-  if (there_a && there_b) return info_a.st_dev == info_b.st_dev && info_a.st_ino == info_b.st_ino;
-  std::error_code ignored;
-  const auto whole = [&](const fs::path& path) { return fs::weakly_canonical(fs::absolute(path, ignored), ignored); };
-  return !there_a && !there_b && whole(a) == whole(b);
-}
-
-Destination::Destination(fs::path path, std::vector<fs::path> inputs)
-    : path_(std::move(path)), inputs_(std::move(inputs)) {
-  for (const fs::path& input : inputs_)
-    if (!input.empty() && same_file(path_, input))
-      throw UsageError("the output '" + path_.string() + "' would replace the input '" + input.string() +
-                       "', which is the same file: give another name");
-}
-
-PendingFile::PendingFile(const Destination& destination, Name name)
-    : path_(behind_links(destination.path())), at_(path_) {
+PendingFile::PendingFile(const fs::path& target, Name name) : path_(behind_links(target)), at_(path_) {
+  refuse_input(target);
   std::error_code ignored;
   const fs::file_status status = fs::status(path_, ignored);
   if (fs::is_directory(status)) fail("cannot write", EISDIR);
@@ -80,13 +61,13 @@ void PendingFile::give_name() {
 
 void PendingFile::commit() {
   if (!is_regular()) return;
+  refuse_input(path_);  // some are found while the file is written
   if (at_ != temporary_) give_name();
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot write", errno);
   temporary_.clear();
 }
 
-OutputFile::OutputFile(const Destination& destination)
-    : name_(destination), file_(std::fopen(name_.at().c_str(), "wb")) {
+OutputFile::OutputFile(const fs::path& target) : name_(target), file_(std::fopen(name_.at().c_str(), "wb")) {
   if (file_ == nullptr) name_.fail("cannot write", errno);
 }
 

@@ -1,4 +1,5 @@
-// The output files of commands.  They never replace an input, and are complete or not written at all.
+// The output files of commands.  They never replace an input (files/inputs.hpp), and are complete or not written at
+// all.
 #pragma once
 
 #include <cstddef>
@@ -7,32 +8,12 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace effort::tools {
 
-/// Whether two paths lead to one file, through symbolic and hard links too; of files that do not exist yet, by name.
-bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
-
-/// A path to write to, which differs from all inputs of the command.  Construct it before the work begins.
-class Destination {
- public:
-  /// Errors: UsageError if `path` is one of `inputs`.
-  Destination(std::filesystem::path path, std::vector<std::filesystem::path> inputs);
-  /// A file in this directory.
-  Destination inside(const std::string& name) const { return {path_ / name, inputs_}; }
-  /// A file beside it.
-  Destination renamed(const std::string& name) const { return {path_.parent_path() / name, inputs_}; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-  std::vector<std::filesystem::path> inputs_;
-};
-
 /// A file that is being written.  Until commit() gives it the target's name, replacing an older file, it has no name or
 /// a temporary one beside the target.  Without a call of commit() nothing changes and nothing is left behind.  Errors:
-/// std::system_error naming the file.
+/// UsageError if the target is an input, std::system_error naming the file.
 class PendingFile {
  public:
   enum class Name {
@@ -40,7 +21,7 @@ class PendingFile {
     beside,  ///< for libraries that need the name; stays behind if the process is killed
   };
   /// On file systems without nameless files, both have a name.
-  explicit PendingFile(const Destination& destination, Name name = Name::none);
+  explicit PendingFile(const std::filesystem::path& target, Name name = Name::none);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
@@ -61,10 +42,10 @@ class PendingFile {
   int nameless_ = -1;                ///< descriptor
 };
 
-/// A PendingFile written by the functions below.  Errors: std::system_error naming the file.
+/// A PendingFile written by the functions below.  Errors: as of PendingFile.
 class OutputFile {
  public:
-  explicit OutputFile(const Destination& destination);
+  explicit OutputFile(const std::filesystem::path& target);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "tools/files/inputs.hpp"
+
 namespace effort::tools {
 
 namespace fs = std::filesystem;
@@ -53,6 +55,7 @@ std::vector<Text> read_all(const fs::path& directory) {
       continue;
     }
     if (!at->is_regular_file() || !is_source(at->path()) || at->file_size() > largest_file) continue;
+    count_as_input(at->path());
     std::ifstream file(at->path(), std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     std::vector<std::string> lines = lines_of(text);

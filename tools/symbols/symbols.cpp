@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "tools/files/inputs.hpp"
+
 namespace effort::tools {
 
 namespace fs = std::filesystem;
@@ -47,6 +49,8 @@ Symbols::Symbols(std::vector<record::Module> modules, std::vector<fs::path> sear
       throw std::runtime_error("there is no '" + path.string() +
                                "', give --module-path a directory or a file that exists");
   }
+  for (const record::Module& module : recorded_)
+    for (const fs::path& program : candidates(module.name)) count_as_input(program);
 }
 
 Symbols::~Symbols() = default;

@@ -2,6 +2,7 @@
 #include <bit>
 #include <charconv>
 
+#include "tools/files/output_file.hpp"
 #include "tools/output/csv_field.hpp"
 #include "tools/trace/export/export.hpp"
 
@@ -66,7 +67,7 @@ void append_event(std::string& line, const TraceEvent& event, const Fields& fiel
 
 }  // namespace
 
-TraceExported export_trace_csv(const Trace& trace, const TraceMessages& messages, const Destination& out) {
+TraceExported export_trace_csv(const Trace& trace, const TraceMessages& messages, const std::filesystem::path& out) {
   const Fields fields(trace);
   OutputFile file(out);
   std::string buffer = "rank,thread,window,time_ns,kind,name,communicator,peer,tag,bytes,received_bytes,request\n";
@@ -88,7 +89,7 @@ TraceExported export_trace_csv(const Trace& trace, const TraceMessages& messages
   }
   file.write(buffer);
   file.commit();
-  return {trace.events(), messages.matched.size(), {out.path().string()}};
+  return {trace.events(), messages.matched.size(), {out.string()}};
 }
 
 }  // namespace effort::tools

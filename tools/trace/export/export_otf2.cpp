@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "tools/commands/usage_error.hpp"
+#include "tools/files/inputs.hpp"
 #include "tools/trace/export/export.hpp"
 #include "tools/trace/export/otf2_writer.hpp"
 #include "tools/trace/export/persistent_collectives.hpp"
@@ -27,9 +28,10 @@ class PendingDirectory {
     if (fs::exists(target_) && !replaceable())
       throw UsageError("'" + target_.string() +
                        "' exists and holds more than an OTF2 archive traces.otf2: give another name");
-    fs::path name = target_.filename().empty() ? target_.parent_path() : target_;
-    target_ = name;
-    temporary_ = name.parent_path() / ("." + name.filename().string() + ".part");
+    if (target_.filename().empty()) target_ = target_.parent_path();
+    temporary_ = target_.parent_path() / ("." + target_.filename().string() + ".part");
+    old_ = temporary_.string() + ".old";
+    for (const fs::path& replaced : {target_, temporary_, old_}) refuse_inputs_in(replaced);
     fs::remove_all(temporary_);
     fs::create_directory(temporary_);
   }
@@ -43,11 +45,10 @@ class PendingDirectory {
   const fs::path& at() const { return temporary_; }
   void commit() {
     if (fs::exists(target_)) {
-      const fs::path old = temporary_.string() + ".old";
-      fs::remove_all(old);
-      fs::rename(target_, old);
+      fs::remove_all(old_);
+      fs::rename(target_, old_);
       fs::rename(temporary_, target_);
-      fs::remove_all(old);
+      fs::remove_all(old_);
     } else {
       fs::rename(temporary_, target_);
     }
@@ -65,7 +66,13 @@ class PendingDirectory {
     return fs::is_empty(target_) || fs::exists(target_ / "traces.otf2");
   }
 
-  fs::path target_, temporary_;
+  static void refuse_inputs_in(const fs::path& directory) {
+    refuse_input(directory);
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, none)) refuse_input(entry);
+  }
+
+  fs::path target_, temporary_, old_;
 };
 
 /// Writes the events of one thread.
@@ -219,10 +226,10 @@ class ThreadWriter {
 
 }  // namespace
 
-TraceExported export_trace_otf2(const Trace& trace, const TraceMessages& messages, const Destination& directory) {
-  PendingDirectory pending(directory.path());
+TraceExported export_trace_otf2(const Trace& trace, const TraceMessages& messages, const fs::path& directory) {
+  PendingDirectory pending(directory);
   const PersistentCollectives persistent(trace);
-  TraceExported out{trace.events(), messages.matched.size(), {(directory.path() / "traces.otf2").string()}};
+  TraceExported out{trace.events(), messages.matched.size(), {(directory / "traces.otf2").string()}};
   {
     otf2::Writer writer(trace, pending.at().string());
     for (std::size_t t = 0; t < trace.threads.size(); ++t) {

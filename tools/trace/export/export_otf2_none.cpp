@@ -5,7 +5,7 @@
 
 namespace effort::tools {
 
-TraceExported export_trace_otf2(const Trace&, const TraceMessages&, const Destination&) {
+TraceExported export_trace_otf2(const Trace&, const TraceMessages&, const std::filesystem::path&) {
   throw std::runtime_error("effort was built without OTF2");
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "record/text.hpp"
+#include "tools/files/output_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/trace/export/export.hpp"
 #include "tools/trace/export/protobuf.hpp"
@@ -60,7 +61,7 @@ std::string process_name(const Trace& trace, std::int32_t rank) {
 /// One file of the export.
 class Part {
  public:
-  Part(const Trace& trace, const Destination& out) : trace_(trace), file_(out), path_(out.path().string()) {}
+  Part(const Trace& trace, const std::filesystem::path& out) : trace_(trace), file_(out), path_(out.string()) {}
 
   /// Begins the packets of one thread.
   void begin(const TraceThread& thread) {
@@ -297,7 +298,7 @@ class SpanWriter {
 
 }  // namespace
 
-TraceExported export_trace_perfetto(const Trace& trace, const TraceMessages& messages, const Destination& out,
+TraceExported export_trace_perfetto(const Trace& trace, const TraceMessages& messages, const std::filesystem::path& out,
                                     std::uint64_t part_bytes) {
   std::vector<std::unique_ptr<Part>> parts;
   for (std::size_t t = 0; t < trace.threads.size(); ++t) {
@@ -308,7 +309,7 @@ TraceExported export_trace_perfetto(const Trace& trace, const TraceMessages& mes
       if (parts.empty() || (parts.back()->bytes() + most > part_bytes && parts.back()->bytes() > 0)) {
         const std::string number = parts.empty() ? "" : "." + std::to_string(parts.size() + 1);
         if (!parts.empty()) parts.back()->flush();
-        parts.push_back(std::make_unique<Part>(trace, out.renamed(out.path().filename().string() + number)));
+        parts.push_back(std::make_unique<Part>(trace, out.string() + number));
         begun = false;
       }
       if (!begun) parts.back()->begin(trace.threads[t]);

@@ -44,23 +44,4 @@ Trace read_trace(const std::string& path) {
   return read_otf2_trace(anchor.string());
 }
 
-std::vector<std::string> trace_files(const std::string& path) {
-  std::vector<std::string> out = {path};
-  std::error_code ignored;
-  const fs::path anchor = fs::exists(path, ignored) ? anchor_of(path) : fs::path();
-  if (!anchor.empty()) {
-    const fs::path stem = anchor.parent_path() / anchor.stem();
-    out.push_back(anchor.string());
-    out.push_back(stem.string());
-    out.push_back(stem.string() + ".def");
-    out.push_back(anchor.has_parent_path() ? anchor.parent_path().string() : ".");
-  } else if (fs::is_directory(path, ignored)) {
-    for (const fs::path& file : files_with(path, ".trc")) out.push_back(file.string());
-  } else {
-    const fs::path parent = fs::path(path).parent_path();
-    if (parent.extension() == ".trace") out.push_back(parent.string());
-  }
-  return out;
-}
-
 }  // namespace effort::tools

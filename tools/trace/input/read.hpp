@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "tools/trace/model/trace.hpp"
 
@@ -19,8 +18,5 @@ bool otf2_available();
 /// The two kinds; read_trace chooses.
 Trace read_effort_trace(const std::string& path);
 Trace read_otf2_trace(const std::string& anchor);
-
-/// All files that belong to the trace, for a check that none of them is overwritten.
-std::vector<std::string> trace_files(const std::string& path);
 
 }  // namespace effort::tools

@@ -10,6 +10,7 @@
 
 #include "record/reader.hpp"
 #include "record/trace/reader.hpp"
+#include "tools/files/inputs.hpp"
 #include "tools/trace/input/clocks.hpp"
 #include "tools/trace/input/read.hpp"
 #include "tools/trace/input/rebuilt_note.hpp"
@@ -79,6 +80,7 @@ void Assembly::open() {
   }
   std::exception_ptr first;
   for (const fs::path& path : files) {
+    count_as_input(path);
     try {
       readers_.emplace_back(path);
     } catch (const std::exception& e) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tools/files/inputs.hpp"
 #include "tools/output/output.hpp"
 #include "tools/trace/input/otf2_guard.hpp"
 #include "tools/trace/input/otf2_location.hpp"
@@ -52,9 +53,11 @@ bool is_cut_off(const fs::path& file) {
   return in.seekg(-1, std::ios::end) && in.get(last) && last != end_of_file;
 }
 
-/// Refuses archives that contain anything but regular files: the library would wait for a pipe.
+/// Counts the files of an archive among the inputs, and refuses any but regular ones: the library would wait for a
+/// pipe.
 void check_files(const fs::path& anchor) {
   const auto check = [](const fs::path& path) {
+    count_as_input(path);
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
     if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))

@@ -9,12 +9,17 @@
 
 #include "../../command.hpp"
 #include "../traces.hpp"
+#include "tools/files/inputs.hpp"
 #include "tools/trace/analysis/messages.hpp"
 #include "tools/trace/export/export.hpp"
 
 namespace effort::tools::test {
 
-inline Destination to(const Scratch& scratch, const std::string& name) { return {scratch / name, {}}; }
+/// Where an export writes to.  Each is a command of its own.
+inline std::filesystem::path to(const Scratch& scratch, const std::string& name) {
+  forget_inputs();
+  return scratch / name;
+}
 
 inline std::size_t count(const std::string& text, const std::string& word) {
   std::size_t n = 0;

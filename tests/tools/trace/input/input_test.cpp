@@ -249,7 +249,7 @@ namespace {
 fs::path foreign(const Scratch& scratch) {
   Trace trace = small_trace(true);
   trace.is_otf2 = true;
-  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  export_trace_otf2(trace, match_messages(trace), scratch / "archive");
   return scratch / "archive";
 }
 
@@ -346,7 +346,7 @@ TEST_CASE("otf2: anchor files that let the library loop or crash are refused") {
   if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   const Trace trace = small_trace(true);
-  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  export_trace_otf2(trace, match_messages(trace), scratch / "archive");
   const std::string whole = scratch.read_text("archive/traces.otf2");
   const std::size_t creator = whole.find("effort 0."), property = whole.find("EFFORT::SAMPLING");
   REQUIRE(creator != std::string::npos);
@@ -378,7 +378,7 @@ TEST_CASE("otf2: the definitions of 10,000 ranks") {
     events.enter(region_solve).wait(100).leave(region_solve);
     keep(trace, rank, 0, 0, -1, events);
   }
-  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  export_trace_otf2(trace, match_messages(trace), scratch / "archive");
   const Outcome outcome = scratch.run({"trace", "info", "archive", "--json"});
   REQUIRE(outcome.code == 0);
   CHECK(outcome.json()["ranks"] == ranks);
