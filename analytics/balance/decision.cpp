@@ -59,6 +59,9 @@ constexpr double unknown_price = 2;
 // While no price is known: mean steps that a fresh division would have saved before a rebalance is recommended.  A few
 // steps show whether a loss lasts (rent or buy: Karlin et al. 1988).
 constexpr double least_lost = 1.5;
+// The same, from which a fresh division need not remove least_removed: loads that scatter from step to step hide how
+// much it would remove, but not that it has been missed all the while.
+constexpr double much_lost = 3;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
 // Mean loads kept to see whether the first step of a distribution is slower than others.
@@ -325,7 +328,8 @@ Verdict Decision::decide(const LookFacts& facts) {
   if (v.no_price) {
     // Loads that move faster than they can be followed are imbalanced under any division.
     const bool helps = settings_.threshold_binds ||
-                       (sure_excess_ > least_removed * facts.imbalance && avoidable_ > least_lost * mean_);
+                       (sure_excess_ > least_removed * facts.imbalance && avoidable_ > least_lost * mean_) ||
+                       (sure_excess_ > equal_loads && avoidable_ > much_lost * mean_);
     v.rebalance =
         helps && facts.imbalance > settings_.threshold &&
         has_persisted(&SeenLoss::loss, settings_.threshold, facts.imbalance, two_step_price * facts.imbalance);

@@ -12,7 +12,7 @@ set(only_command "codec::encode_ezw\\(" "codec::inspect\\(" "cluster::pam\\(" "c
   "record::Reader::" "record::SeriesReader::" "record::trace::Reader::" "trace::Decoder::")
 set(found "")
 foreach(name IN LISTS only_command)
-  if(text MATCHES "[^\n]* [tTwW] (effort::${name}[^\n]*)")
+  if(text MATCHES " [tTwW] (effort::${name}[^\n]*)")
     list(APPEND found "${CMAKE_MATCH_1}")
   endif()
 endforeach()

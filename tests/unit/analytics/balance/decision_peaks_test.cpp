@@ -57,6 +57,24 @@ TEST_CASE("peaks are tried once: a rebalance shows whether they move with the wo
   CHECK(staying.cost <= staying.never + 3 * price);
 }
 
+TEST_CASE("a loss that is missed all the while is tried, even if scatter hides how much of it a division would remove",
+          "[balance]") {
+  const auto scatter = [](unsigned n) {
+    n = n * 2654435761u;
+    n ^= n >> 15;
+    n *= 2246822519u;
+    return 0.06 * ((n ^ n >> 13) % 1000 / 500.0 - 1);
+  };
+  Course course;
+  course.price = 0.05;
+  course.untouched = [&](int s) { return 0.17 + scatter(2u * static_cast<unsigned>(s)); };
+  course.fresh = [&](int, int s) { return 0.12 + scatter(2u * static_cast<unsigned>(s) + 1); };
+  const Outcome outcome = follow(course, 100, {});
+  REQUIRE_FALSE(outcome.rebalanced.empty());
+  CHECK(outcome.rebalanced[0] >= 30);
+  CHECK(outcome.rebalanced[0] <= 80);
+}
+
 TEST_CASE("peaks cause no rebalance if trials are turned off", "[balance]") {
   CHECK(follow(false, false).rebalances == 0);
   CHECK(follow(true, false).rebalances == 0);
