@@ -4,8 +4,9 @@ usage: campaign.py --build BUILD [--whole] [--trace] [--seed S] [--jobs N] [CLAS
 
 The result of the host must be right. The host must end in time, by itself or by the signal that would have ended it
 without the library. Nothing may be left in shared memory, in the directory of temporary files or beside the snapshots.
-Every snapshot must be readable. If the system allows it (unshare), each run has its own /dev/shm and process numbers;
-otherwise cases that need a mount are skipped. Prints a table, and for each failure a command that repeats it.
+Every snapshot must be readable. Every planned injection into a call must happen, so its calls are counted first. If the system allows it (unshare), each run has its own /dev/shm and process numbers;
+otherwise cases that need a mount are skipped. Prints a table with the injections that happened and that were planned,
+and for each failure a command that repeats it.
 """
 import argparse
 import concurrent.futures
@@ -41,7 +42,8 @@ cp -a "$WORK" "$OUT/files"
 class Outcome:
     code: int          # of the shell: 128 + the signal; -1: it did not end
     result: str        # the checksum, "" if there is none
-    caught: int
+    caught: int        # calls of its handler
+    fired: bool        # an injection happened
     out: pathlib.Path
 
 
@@ -58,6 +60,7 @@ class Campaign:
         self.launch = json.loads((self.here / "launch.json").read_text())
         self.sandbox = self.find_sandbox()
         self.right = functools.lru_cache(maxsize=None)(self.right_result)
+        self.counted = {}
         self.kept = pathlib.Path(tempfile.mkdtemp(prefix="faults-", dir=self.here))
 
     @staticmethod
@@ -81,11 +84,14 @@ class Campaign:
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("EFFORT_", "FAULT_"))}
         environment.update(self.launch["environment"], WORK=str(work), OUT=str(out), TMPDIR=str(tmp),
                            PRIVATE="yes" if self.sandbox else "no", EFFORT_WINDOW="5", EFFORT_SNAPSHOT_EVERY="20",
-                           EFFORT_REPORT="report.txt", EFFORT_RANKS_PER_NODE=str(case.per_node),
+                           EFFORT_REPORT="report.txt", FAULT_FIRED=str(out / "fired"),
+                           CAUGHT=str(out / "caught"), EFFORT_RANKS_PER_NODE=str(case.per_node),
                            EFFORT_STEP="MPI_Sendrecv:2")
         environment.update({k: v.replace("$TMPDIR", str(tmp)) for k, v in case.environment.items()})
+        if "rank" in case.host:
+            environment["FAULT_RANK"] = str(case.host["rank"])
         level = case.level if case.ranks else "none"
-        preloads = [str(self.here / "libfaults.so")] if "FAULT_CALL" in case.environment else []
+        preloads = [str(self.here / "libfaults.so")] if any(k.startswith("FAULT_") for k in case.environment) else []
         if case.adapter and host == "fault_host" and self.launch["adapter"]:
             host = "fault_host_alone"
             preloads.append(self.launch["adapter"])
@@ -103,11 +109,12 @@ class Campaign:
             process.wait(case.patience)
         except subprocess.TimeoutExpired:
             self.end(process)
-            return Outcome(-1, "", 0, out)
+            return Outcome(-1, "", 0, (out / "fired").exists(), out)
         code = words(out / "code")
         said = words(out / "stdout")
         after = dict(zip(said, said[1:]))
-        return Outcome(int(code[0]) if code else -2, after.get("result", ""), int(after.get("caught", 0)), out)
+        return Outcome(int(code[0]) if code else -2, after.get("result", ""), len(words(out / "caught")),
+                       (out / "fired").exists(), out)
 
     def end(self, process):
         """Ends a run and everything in it. Unshare ends its processes with it, mpiexec ends its ranks if asked to."""
@@ -128,11 +135,12 @@ class Campaign:
     def way_of_ending(self, case, got):
         """Errors in how the host ended; empty if it ended well."""
         right = self.right(case.ranks)  # always evaluated, because it ends the campaign if the host alone does not run
+        arrives = case.arrives or (case.signal and got.fired)
         if got.code == 0 and got.result == right:
             if case.host.get("handle"):
-                once = got.caught == 1 or (got.caught == 0 and not case.arrives)
+                once = got.caught == 1 or (got.caught == 0 and not arrives)
                 return [] if once else [f"its handler was called {got.caught} times"]
-            return [f"it survived signal {int(case.signal)}"] if case.arrives else []
+            return [f"it survived signal {int(case.signal)}"] if arrives else []
         if case.signal and got.code == 128 + case.signal and not case.host.get("handle"):
             return []
         alone = self.run(case, "fault_host_alone")
@@ -141,14 +149,21 @@ class Campaign:
         ends = "did not end" if got.code < 0 else f"ended with {got.code}"
         return [f"it {ends}, result '{got.result}'; alone {alone.code}, '{alone.result}'"]
 
-    def left_behind(self, got, adapter):
-        """Anything that the library left behind except snapshots, traces, the report, and why there is no snapshot."""
-        wrong = [f"/dev/shm/{name} is left" for name in words(got.out / "shm") if self.sandbox and "effort" in name]
+    def left_behind(self, case, got):
+        """Anything that the library left behind except snapshots, traces, the report, and why there is no snapshot.
+
+        Where the system has no files without a name, a killed process leaves those that it has just made: hidden ones,
+        which the next process removes, and, where it has no links either, an empty snapshot."""
+        killed = got.code > 128 and "FAULT_ALSO" in case.environment
+        shm = [name for name in words(got.out / "shm") if self.sandbox and "effort" in name and not killed]
+        wrong = [f"/dev/shm/{name} is left" for name in shm]
         wrong += [f"{name} is left among the temporary files" for name in words(got.out / "tmp") if "effort" in name]
         for path in sorted((got.out / "files").rglob("*")):
             if path.is_dir() or path.name == "report.txt":
                 continue
-            if adapter and path.name.endswith("-not-measured.txt"):  # written by the adapter instead of a snapshot
+            if killed and (path.name.startswith(".") and path.suffix == ".part" or path.stat().st_size == 0):
+                continue
+            if case.adapter and path.name.endswith("-not-measured.txt"):  # written by the adapter instead of a snapshot
                 if " measured nothing: " not in path.read_text():
                     wrong.append(f"{path.name} gives no reason")
                 continue
@@ -167,15 +182,59 @@ class Campaign:
             return []
         return [f"{arguments[-1].name} cannot be read ({read.returncode}): {read.stderr.strip()}"]
 
+    def counts(self, case):
+        """How often each rank calls each function if nothing is injected: {rank: {function: calls}}."""
+        kept = {k: v for k, v in case.environment.items() if not k.startswith("FAULT_") or k == "FAULT_ALSO"}
+        key = str((case.ranks, case.per_node, case.adapter, case.mounts, sorted(kept.items())))
+        if key not in self.counted:
+            out = pathlib.Path(tempfile.mkdtemp(prefix="counts-", dir=self.kept))
+            out.chmod(0o777)
+            plain = dataclasses.replace(case, environment={**kept, "FAULT_COUNT": str(out / "of")}, stack=0,
+                                        host={"snapshot": case.host["snapshot"]})
+            self.run(plain, "fault_host")
+            found = {}
+            for path in out.glob("of.*"):
+                said = words(path)
+                found[int(path.suffix[1:])] = {name: int(n) for name, n in zip(said[::2], said[1::2])}
+            self.counted[key] = found
+        return self.counted[key]
+
+    def plan(self, case):
+        """Chooses the call that an injection hits; on another rank if the chosen one never calls the function."""
+        call = case.environment.get("FAULT_CALL")
+        if not call:
+            return case
+        made = {rank: sum(n.values()) if call == "any" else n.get(call, 0) for rank, n in self.counts(case).items()}
+        most = max(made, key=made.get, default=0)
+        host = dict(case.host)
+        if host.get("rank", most) not in made or made[host.get("rank", most)] == 0:
+            host["rank"] = most
+        calls = made.get(host.get("rank", most), 0)
+        at = 1 + int(calls ** case.share if case.early else calls * case.share)
+        at = self.arguments.at or min(int(case.environment.get("FAULT_AT", at)), calls)
+        return dataclasses.replace(case, host=host, environment={**case.environment, "FAULT_AT": str(at)})
+
     def judge(self, case):
-        """The errors of a case; None if it cannot be tried here."""
+        """Tries a case.  Returns it as it was planned, and its errors; None instead of these if it cannot be tried."""
         if case.mounts and not self.sandbox:
-            return None
+            return case, None
+        case = self.plan(case)
+        at = int(case.environment.get("FAULT_AT", 0))
         got = self.run(case, "fault_host")
-        wrong = self.way_of_ending(case, got) + (self.left_behind(got, case.adapter) if got.code != -1 else [])
+        while at > 1 and not got.fired and got.code == 0:  # a busy machine can lead to fewer calls
+            at //= 2
+            case = dataclasses.replace(case, environment={**case.environment, "FAULT_AT": str(at)})
+            got = self.run(case, "fault_host")
+        wrong = self.way_of_ending(case, got) + (self.left_behind(case, got) if got.code != -1 else [])
+        if planned(case) and not got.fired:
+            wrong.append(f"{case.environment['FAULT_CALL']} was not called as often as planned")
         if not wrong:
             shutil.rmtree(got.out, ignore_errors=True)
-        return [*wrong, f"see {got.out}"] if wrong else []
+        return dataclasses.replace(case, fired=got.fired), [*wrong, f"see {got.out}"] if wrong else []
+
+
+def planned(case):
+    return "FAULT_CALL" in case.environment
 
 
 def wanted(arguments):
@@ -193,7 +252,7 @@ def finds_what_is_wrong(campaign):
     """Tries the campaign on hosts that misbehave in every known way; returns the number of errors it missed."""
     missed = 0
     for number, (name, said) in enumerate(cases.WRONG.items()):
-        verdict = campaign.judge(cases.make(cases.wrong, number, 1, False))
+        _, verdict = campaign.judge(cases.make(cases.wrong, number, 1, False))
         if not any(said in line for line in verdict or []):
             missed += 1
             print(f"missed: {name}: {verdict}")
@@ -207,6 +266,7 @@ def main():
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--trace", action="store_true", help="with a trace in every case, not only in every other one")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at", type=int, help="the call that injections hit (to repeat a case exactly)")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--verify", action="store_true", help="only verify the campaign itself")
     parser.add_argument("cases", nargs="*")
@@ -229,17 +289,20 @@ def try_all(campaign, arguments):
         for kind, list_of_cases in wanted(arguments):
             start = time.monotonic()
             verdicts = list(pool.map(campaign.judge, list_of_cases))
-            bad = [(c, v) for c, v in zip(list_of_cases, verdicts) if v]
+            bad = [(c, v) for c, v in verdicts if v]
+            fired = f"{sum(c.fired for c, _ in verdicts)}/{sum(planned(c) for c, v in verdicts if v is not None)}"
+            skipped = sum(v is None for _, v in verdicts)
             seconds = time.monotonic() - start
-            table.append(f"{kind.__name__:<16}{len(verdicts):>8}{len(bad):>10}{verdicts.count(None):>9}{seconds:>9.1f}")
+            table.append(f"{kind.__name__:<16}{len(verdicts):>8}{fired:>12}{len(bad):>10}{skipped:>9}{seconds:>9.1f}")
             print(table[-1], flush=True)
             for case, wrong in bad:
                 options = f"--build {arguments.build} --seed {arguments.seed}" + (" --whole" if arguments.whole else "")
                 options += " --trace" if arguments.trace else ""
+                options += f" --at {case.environment['FAULT_AT']}" if planned(case) else ""
                 print(f"{case.name}: " + "\n  ".join(wrong))
                 print(f"  {case}\n  python3 {sys.argv[0]} {options} {case.name}", flush=True)
             failed += len(bad)
-    print(f"{'class':<16}{'cases':>8}{'failures':>10}{'skipped':>9}{'seconds':>9}", *table, sep="\n")
+    print(f"{'class':<16}{'cases':>8}{'injections':>12}{'failures':>10}{'skipped':>9}{'seconds':>9}", *table, sep="\n")
     return 1 if failed else 0 if table else 2
 
 

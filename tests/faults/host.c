@@ -6,7 +6,10 @@
  *   rank=R                                         the rank that has the fault; all ranks if it is omitted
  *   signal=NUMBER,PHASE,MICROSECONDS               a signal arrives this long after the beginning of a phase
  *   continue=MILLISECONDS                          SIGCONT follows after this time
- *   handle=1                                       signals have a handler, and interrupted calls fail with EINTR
+ *   handle=1                                       signals have a handler, and interrupted calls fail with EINTR; it
+ *                                                  adds a line to the file in the variable CAUGHT
+ *   close=STREAMS                                  standard streams, such as 02, are closed before the library begins
+ *   end=WAY                                        exit, quit, atexit or thread: see end_by()
  *   limit=NUMBER,VALUE,PHASE                       a resource limit; address space and descriptors beyond those in use
  *   wrong=WHAT                                     the host with the library misbehaves, which the campaign must find
  *   vanish=STEP                                    the directory in the variable VANISH is removed
@@ -22,7 +25,9 @@
 #endif
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,10 +44,18 @@ static int steps = 60, snapshot_at = -1, fault_rank = -1, vanish_at = -1, handle
 static long signal_us, continue_ms, limit_value;
 static int rank, size = 1;
 static volatile sig_atomic_t caught;
+static const char *caught_file, *streams = "", *way = "";
+static FILE* out;
 
 static void catch_it(int number) {
+  const int error = errno, file = open(caught_file, O_WRONLY | O_CREAT | O_APPEND, 0666);
   (void)number;
   ++caught;
+  if (file >= 0) {
+    if (write(file, "caught\n", 7) != 7) _exit(4);
+    close(file);
+  }
+  errno = error;
 }
 
 static void after(long microseconds, int number) {
@@ -174,6 +187,10 @@ static void parse(int argc, char** argv) {
       handle = atoi(value);
     else if (strcmp(key, "continue") == 0)
       continue_ms = atol(value);
+    else if (strcmp(key, "close") == 0)
+      streams = value;
+    else if (strcmp(key, "end") == 0)
+      way = value;
     else if (strcmp(key, "wrong") == 0)
       wrong = value;
     else if (strcmp(key, "vanish") == 0)
@@ -216,20 +233,48 @@ static void handlers(void) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) sigaction(numbers[i], &action, NULL);
 }
 
+/* Closes standard streams.  The result goes to a copy of stdout with a high number. */
+static void close_streams(void) {
+  if (!*streams) return;
+  out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD, 100), "w");
+  if (!out) exit(6);
+  for (const char* s = streams; *s; ++s) close(*s - '0');
+}
+
+static void finish(void) {
+  WITH_LIBRARY(effort_finalize();)
+  if (strcmp(level, "none") != 0) MPI_Finalize();
+}
+
+/* Ends the host in an unusual way, if it has one: it calls exit without effort_finalize (exit), and without
+ * MPI_Finalize either (quit), finalizes both in an exit handler (atexit), or its main thread ends (thread). */
+static void end_by(void) {
+  if (strcmp(way, "quit") == 0 || strcmp(way, "atexit") == 0) exit(0);
+  if (strcmp(way, "exit") != 0 && strcmp(way, "thread") != 0) return;
+  if (strcmp(level, "none") != 0) MPI_Finalize();
+  if (strcmp(way, "exit") == 0) exit(0);
+  pthread_exit(NULL);
+}
+
 int main(int argc, char** argv) {
   static uint64_t field[2][cells];
   uint64_t sum = 0, all = 0;
   int signals = 0, with_mpi;
   parse(argc, argv);
+  out = stdout;
+  caught_file = getenv("CAUGHT") ? getenv("CAUGHT") : "/dev/null";
   if (handle) handlers(); /* a preloaded library begins in MPI_Init */
   start(&argc, &argv);
   with_mpi = strcmp(level, "none") != 0;
-  WITH_LIBRARY(if (strcmp(wrong, "outlives") == 0) signal(SIGTERM, SIG_IGN);)
+  WITH_LIBRARY(if (strcmp(wrong, "outlives") == 0 || strcmp(wrong, "ignores") == 0) signal(SIGTERM, SIG_IGN);)
   for (int i = 0; i < cells; ++i) field[0][i] = (uint64_t)(rank * cells + i);
   if (with_mpi) { /* makes all connections before anything is limited */
     MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     advance(field[0], field[1], MPI_COMM_WORLD);
   }
+
+  close_streams();
+  if (strcmp(way, "atexit") == 0 && atexit(finish) != 0) return 6;
 
   enter("init");
   WITH_LIBRARY(const int begun = with_mpi ? effort_init_mpi(MPI_COMM_WORLD, NULL) : effort_init(NULL);
@@ -252,7 +297,7 @@ int main(int argc, char** argv) {
     }
   }
   enter("finalize");
-  WITH_LIBRARY(const int ended = effort_finalize(); do_wrong(&field[steps % 2][0]);)
+  WITH_LIBRARY(const int ended = *way ? 0 : effort_finalize(); do_wrong(&field[steps % 2][0]);)
 
   for (int i = 0; i < cells; ++i) sum += mixed(field[steps % 2][i] + (uint64_t)i);
   all = sum;
@@ -263,10 +308,13 @@ int main(int argc, char** argv) {
     MPI_Reduce(&mine, &signals, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   }
   if (rank == 0) {
-    printf("result %016llx\ncaught %d\n", (unsigned long long)all, signals);
-    WITH_LIBRARY(printf("library %d %d\n", begun, ended);)
-    fflush(stdout);
+    fprintf(out, "result %016llx\ncaught %d\n", (unsigned long long)all, signals);
+    WITH_LIBRARY(fprintf(out, "library %d %d\n", begun, ended);)
+    fflush(out);
   }
+  for (const char* s = streams; *s; ++s)
+    if (fcntl(*s - '0', F_GETFD) >= 0) return 5; /* somebody else's file has the number of a stream */
+  end_by();
   if (with_mpi) MPI_Finalize();
   return 0;
 }
