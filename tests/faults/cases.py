@@ -201,7 +201,7 @@ def memory(number, draw, case):
     placed(draw, case, [0, 0, 2, 3])
     share = draw.random()
     preloaded(case, "malloc", f"errno:{errno.ENOMEM}", share, draw.random() < 0.4, early=True)
-    if number < 200:
+    if number < 80:
         case.environment["FAULT_AT"] = str(1 + number // 2)
 
 
@@ -272,8 +272,8 @@ def wrong(number, draw, case):
 
 
 # Class: number of cases in the short and in the whole campaign.
-CLASSES = {signals: (8, 300), interrupted: (6, 240), limits: (12, 120), files: (6, 60), shared_memory: (4, 45),
-           calls: (18, 360), memory: (0, 240), adapter_memory: (6, 120), clocks: (4, 60), exits: (8, 96),
+CLASSES = {signals: (8, 240), interrupted: (6, 144), limits: (12, 120), files: (6, 60), shared_memory: (4, 45),
+           calls: (18, 252), memory: (0, 160), adapter_memory: (6, 96), clocks: (4, 48), exits: (8, 64),
            stopped: (1, 6), wrong: (0, 0)}
 
 

@@ -241,6 +241,13 @@ static void close_streams(void) {
   for (const char* s = streams; *s; ++s) close(*s - '0');
 }
 
+/* Whether a file of somebody else keeps the number of a closed stream.  Any file has it while it is being opened. */
+static int is_taken(int stream) {
+  for (int i = 0; i < 100; ++i, usleep(1000))
+    if (fcntl(stream, F_GETFD) < 0) return 0;
+  return 1;
+}
+
 static void finish(void) {
   WITH_LIBRARY(effort_finalize();)
   if (strcmp(level, "none") != 0) MPI_Finalize();
@@ -313,7 +320,7 @@ int main(int argc, char** argv) {
     fflush(out);
   }
   for (const char* s = streams; *s; ++s)
-    if (fcntl(*s - '0', F_GETFD) >= 0) return 5; /* somebody else's file has the number of a stream */
+    if (is_taken(*s - '0')) return 5;
   end_by();
   if (with_mpi) MPI_Finalize();
   return 0;

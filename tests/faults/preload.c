@@ -123,7 +123,13 @@ static int from_the_library(int through_hwloc) {
   return 0;
 }
 
-static int comes_from_the_library(const char* name) {
+/* To be evaluated in the function that takes the place of another. */
+#define CALLER ((uintptr_t)__builtin_return_address(0))
+
+static int comes_from_the_library(const char* name, uintptr_t caller) {
+  /* Most calls are MPI's, and need no trace of the stack. */
+  if (!within(library, n_library, caller) && !within(between, n_between, caller) && !within(hwloc, n_hwloc, caller))
+    return 0;
   inside = 1;
   const int error = errno, comes = from_the_library(strcmp(name, "malloc") != 0 && strcmp(name, "aligned_alloc") != 0);
   inside = 0;
@@ -144,10 +150,10 @@ static void record(const char* name) {
 }
 
 /* Whether this call fails. Signals are raised and delays made here; the call is then made as usual. */
-static int hit(const char* name) {
+static int hit(const char* name, uintptr_t caller) {
   if (!on || inside || !on_this_rank) return 0;
   const int meant = strcmp(call, name) == 0 || strcmp(call, "any") == 0;
-  if ((!meant && !counting) || !comes_from_the_library(name)) return 0;
+  if ((!meant && !counting) || !comes_from_the_library(name, caller)) return 0;
   for (int i = 0; i < n_names && counting; ++i)
     if (strcmp(names[i], name) == 0) atomic_fetch_add(&counts[i], 1);
   if (!meant) return 0;
@@ -166,32 +172,33 @@ static int hit(const char* name) {
 }
 
 /* The error of a function that always fails; 0 if it does not. */
-static int fails_always(const char* name) {
+static int fails_always(const char* name, uintptr_t caller) {
   const size_t length = strlen(name);
   if (!on || inside) return 0;
   for (const char* p = also; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-    if (strncmp(p, name, length) == 0 && p[length] == ':' && comes_from_the_library(name)) return atoi(p + length + 1);
+    if (strncmp(p, name, length) == 0 && p[length] == ':' && comes_from_the_library(name, caller))
+      return atoi(p + length + 1);
   return 0;
 }
 
-static int fails(const char* name) {
-  const int error = hit(name) && strncmp(what, "errno", 5) == 0 ? (int)number : fails_always(name);
+static int fails(const char* name, uintptr_t caller) {
+  const int error = hit(name, caller) && strncmp(what, "errno", 5) == 0 ? (int)number : fails_always(name, caller);
   if (error != 0) errno = error;
   return error != 0;
 }
 
-#define OPENS(name, parameters, ...)                                                  \
-  EVERYWHERE int name parameters {                                                    \
-    NEXT(name);                                                                       \
-    mode_t mode = 0;                                                                  \
-    if (flags & (O_CREAT | O_TMPFILE)) {                                              \
-      va_list more;                                                                   \
-      va_start(more, flags);                                                          \
-      mode = va_arg(more, mode_t);                                                    \
-      va_end(more);                                                                   \
-    }                                                                                 \
-    const int unnamed = (flags & O_TMPFILE) == O_TMPFILE;                             \
-    return fails(unnamed ? "tmpfile" : "open") ? -1 : next(__VA_ARGS__, flags, mode); \
+#define OPENS(name, parameters, ...)                                                          \
+  EVERYWHERE int name parameters {                                                            \
+    NEXT(name);                                                                               \
+    mode_t mode = 0;                                                                          \
+    if (flags & (O_CREAT | O_TMPFILE)) {                                                      \
+      va_list more;                                                                           \
+      va_start(more, flags);                                                                  \
+      mode = va_arg(more, mode_t);                                                            \
+      va_end(more);                                                                           \
+    }                                                                                         \
+    const int unnamed = (flags & O_TMPFILE) == O_TMPFILE;                                     \
+    return fails(unnamed ? "tmpfile" : "open", CALLER) ? -1 : next(__VA_ARGS__, flags, mode); \
   }
 OPENS(open, (const char* path, int flags, ...), path)
 OPENS(open64, (const char* path, int flags, ...), path)
@@ -201,7 +208,7 @@ OPENS(openat64, (int directory, const char* path, int flags, ...), directory, pa
 /* A partial write counts as a success. */
 EVERYWHERE ssize_t write(int fd, const void* data, size_t bytes) {
   NEXT(write);
-  if (hit("write")) {
+  if (hit("write", CALLER)) {
     if (strcmp(what, "short") == 0) return next(fd, data, bytes > 1 ? bytes / 2 : bytes);
     errno = (int)number;
     return -1;
@@ -210,7 +217,7 @@ EVERYWHERE ssize_t write(int fd, const void* data, size_t bytes) {
 }
 EVERYWHERE ssize_t writev(int fd, const struct iovec* parts, int n) {
   NEXT(writev);
-  if (hit("write")) {
+  if (hit("write", CALLER)) {
     if (strcmp(what, "short") == 0) return next(fd, parts, 1);
     errno = (int)number;
     return -1;
@@ -218,10 +225,10 @@ EVERYWHERE ssize_t writev(int fd, const struct iovec* parts, int n) {
   return next(fd, parts, n);
 }
 
-#define FAILS(result, name, parameters, failed, ...)    \
-  EVERYWHERE result name parameters {                   \
-    NEXT(name);                                         \
-    return fails(#name) ? (failed) : next(__VA_ARGS__); \
+#define FAILS(result, name, parameters, failed, ...)            \
+  EVERYWHERE result name parameters {                           \
+    NEXT(name);                                                 \
+    return fails(#name, CALLER) ? (failed) : next(__VA_ARGS__); \
   }
 FAILS(ssize_t, read, (int fd, void* data, size_t bytes), -1, fd, data, bytes)
 FAILS(ssize_t, pread, (int fd, void* data, size_t bytes, off_t from), -1, fd, data, bytes, from)
@@ -250,6 +257,6 @@ FAILS(void*, aligned_alloc, (size_t to, size_t bytes), NULL, to, bytes)
 EVERYWHERE int clock_gettime(clockid_t clock, struct timespec* now) {
   NEXT(clock_gettime);
   const int result = next(clock, now);
-  if (hit("clock_gettime") && strncmp(what, "jump", 4) == 0) now->tv_sec += number;
+  if (hit("clock_gettime", CALLER) && strncmp(what, "jump", 4) == 0) now->tv_sec += number;
   return result;
 }
