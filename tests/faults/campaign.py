@@ -153,15 +153,19 @@ class Campaign:
         """Anything that the library left behind except snapshots, traces, the report, and why there is no snapshot.
 
         Where the system has no files without a name, a killed process leaves those that it has just made: hidden ones,
-        which the next process removes, and, where it has no links either, an empty snapshot."""
+        which the next process removes, and, where it has no links either, an empty snapshot.  If no file can be
+        removed, hidden ones are left, too."""
         killed = got.code > 128 and "FAULT_ALSO" in case.environment
+        hidden = killed or case.environment.get("FAULT_CALL") == "unlink"
         shm = [name for name in words(got.out / "shm") if self.sandbox and "effort" in name and not killed]
         wrong = [f"/dev/shm/{name} is left" for name in shm]
         wrong += [f"{name} is left among the temporary files" for name in words(got.out / "tmp") if "effort" in name]
         for path in sorted((got.out / "files").rglob("*")):
             if path.is_dir() or path.name == "report.txt":
                 continue
-            if killed and (path.name.startswith(".") and path.suffix == ".part" or path.stat().st_size == 0):
+            if hidden and path.name.startswith(".") and path.suffix == ".part":
+                continue
+            if killed and path.suffix == ".effort" and path.stat().st_size == 0:
                 continue
             if case.adapter and path.name.endswith("-not-measured.txt"):  # written by the adapter instead of a snapshot
                 if " measured nothing: " not in path.read_text():
