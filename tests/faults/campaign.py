@@ -226,13 +226,14 @@ class Campaign:
             return case, None
         case = self.plan(case)
         at = int(case.environment.get("FAULT_AT", 0))
-        got = self.run(case, "fault_host")
-        while at > 1 and not got.fired and got.code == 0:  # it makes fewer calls than the run that was counted
-            shutil.rmtree(got.out, ignore_errors=True)
-            at //= 2
-            case = dataclasses.replace(case, environment={**case.environment, "FAULT_AT": str(at)})
+        while True:
             got = self.run(case, "fault_host")
-        wrong = self.way_of_ending(case, got) + (self.left_behind(case, got) if got.code != -1 else [])
+            wrong = self.way_of_ending(case, got) + (self.left_behind(case, got) if got.code != -1 else [])
+            if wrong or got.fired or at <= 1:
+                break
+            at //= 2  # it makes fewer calls than the run that was counted
+            case = dataclasses.replace(case, environment={**case.environment, "FAULT_AT": str(at)})
+            shutil.rmtree(got.out, ignore_errors=True)
         if planned(case) and not got.fired:
             wrong.append(f"{case.environment['FAULT_CALL']} was not called as often as planned")
         if not wrong:
