@@ -1,4 +1,6 @@
 // Decisions in programs in which single steps take much longer, such as checkpoints.
+#include "course.hpp"
+
 #include "analytics/balance/decision.hpp"
 
 #include <catch2/catch_test_macros.hpp>
