@@ -59,7 +59,7 @@ bool Process::read_settings() {
   depth_limit_ = s.depth != 0 ? s.depth : ~0u;
   stamp_every_ = s.stamp_every;
   if (s.on && stamp_every_ != 0 && ns_per_tick_ == 0) {
-    const measure::TscRate tsc = measure::measure_tsc_rate();
+    const measure::TscAndSystem tsc = measure::measure_tsc_rate();
     if (tsc.ticks != 0) ns_per_tick_ = (tsc.ns << 32) / tsc.ticks;
   }
   least_ns_ = s.least_ns;

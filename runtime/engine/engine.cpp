@@ -165,7 +165,7 @@ void Engine::loop() {
       continue;
     }
     if (came || history_.work() || log_.work()) continue;
-    // About once a second.  The process ends with its last thread, which must not be this one.
+    // About once a second.  A process ends with its last thread; this thread must not keep it alive.
     if (++idle % 10 == 0 && own_thread_ && host_threads_have_ended(watch_ && watch_->runs() ? 2 : 1)) break;
     // Ranks notify at the end of a window and when a ring fills.  The timeout only serves to notice a stop request.
     segment_.header().work.wait(ticket, 100'000'000);

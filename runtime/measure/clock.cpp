@@ -7,7 +7,7 @@ bool use_tsc = false;
 
 const TickRate& tick_rate() {
   static const TickRate rate = [] {
-    const TscRate tsc = measure_tsc_rate();
+    const TscAndSystem tsc = measure_tsc_rate();
     detail::use_tsc = tsc.ticks != 0;
     if (tsc.ticks == 0) return TickRate{false, 1e-9};
     return TickRate{true, static_cast<double>(tsc.ns) * 1e-9 / static_cast<double>(tsc.ticks)};

@@ -18,10 +18,10 @@ inline std::uint64_t monotonic_ns() noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// How far two clocks advanced meanwhile.
-struct TscRate {
-  std::uint64_t ticks;  ///< 0: there is no counter of constant rate
-  std::uint64_t ns;
+/// A moment on two clocks, or the time between two moments.
+struct TscAndSystem {
+  std::uint64_t ticks;  ///< of the TSC
+  std::uint64_t ns;     ///< of the system's clock
 };
 
 #if defined(__x86_64__)
@@ -34,8 +34,8 @@ inline bool tsc_is_invariant() noexcept {
 }
 
 /// Reads both clocks at one moment.  Of several readings, the least interrupted one is used.
-inline TscRate read_both_clocks() noexcept {
-  TscRate best{};
+inline TscAndSystem read_both_clocks() noexcept {
+  TscAndSystem best{};
   std::uint64_t least = ~std::uint64_t{0};
   for (int i = 0; i < 8; ++i) {
     const std::uint64_t before = monotonic_ns(), t = __rdtsc(), after = monotonic_ns();
@@ -50,14 +50,14 @@ inline TscRate read_both_clocks() noexcept {
 }  // namespace detail
 #endif
 
-/// Compares the TSC with the system's clock; takes 2 ms if there is one of constant rate.
-inline TscRate measure_tsc_rate() noexcept {
+/// How far both clocks advance in 2 ms, for which it waits; zeros at once if the processor has no TSC of constant rate.
+inline TscAndSystem measure_tsc_rate() noexcept {
 #if defined(__x86_64__)
   if (detail::tsc_is_invariant()) {
-    const TscRate start = detail::read_both_clocks();
+    const TscAndSystem start = detail::read_both_clocks();
     while (monotonic_ns() - start.ns < 2'000'000u) {
     }
-    const TscRate end = detail::read_both_clocks();
+    const TscAndSystem end = detail::read_both_clocks();
     if (end.ticks > start.ticks) return {end.ticks - start.ticks, end.ns - start.ns};
   }
 #endif

@@ -228,7 +228,7 @@ TEST_CASE("a directory that a command reads may hold its output, which the next 
     CHECK(scratch.run({"calls", "encode", "calls", "-o", "calls/x.calls"}).code == 0);
     CHECK(scratch.run({"trace", "export", "run.trace", "--format", "csv", "-o", "run.trace/x.csv"}).code == 0);
     CHECK(scratch.run({"export", "SNAP", "--format", "csv", "--module-path", ".", "-o", "x.csv"}).code == 0);
-    // A word that is no file.
+    // Names of metrics and titles may be those of existing files: the command does not read them.
     CHECK(scratch.run({"export", "SNAP", "--format", "npy", "--metric", "time", "-o", "time"}).code == 0);
     const Outcome report = scratch.run({"report", "SNAP", "--source", ".", "--title", "page", "-o", "page"});
     INFO(report.err);

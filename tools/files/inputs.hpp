@@ -1,7 +1,7 @@
 // The files that the command reads, none of which an output may replace.
 //
-// Those that the command line names are counted before the command begins; whoever finds others, such as the files of a
-// directory or the program of a run, counts them before it reads them.  One thread may use these functions at a time.
+// Files named on the command line are counted before the command runs.  Code that finds further files, such as those in
+// a directory or the program of a run, counts them before it reads them.  Not thread-safe.
 #pragma once
 
 #include <filesystem>

@@ -79,8 +79,8 @@ extern LastLog last_log;
 
 void note_arrival_carefully(Meeting meeting, MPI_Comm comm, Word handle, bool fortran, int root, std::uint64_t entered,
                             std::uint64_t left) noexcept;
-/// Makes room for one more arrival: allocates memory or, if that fails or the log is at its limit, keeps only a sample
-/// of about half of the arrivals.  False if there is no memory at all.
+/// Makes room for one more arrival: allocates memory or, if that fails or the log is at its limit, keeps a sample of
+/// about half of the arrivals.  Returns false if no memory could be allocated at all.
 bool make_room(ArrivalLog& log) noexcept;
 /// Follow communicators; not needed if messages are recorded, because that follows them too.
 void arrivals_saw_new(Call call, const Arguments& arguments) noexcept;
