@@ -221,11 +221,13 @@ static void has_no_standard_streams(void) {
   CHECK(fcntl(1, F_GETFD) == -1);
 }
 
-/* A host may close all descriptors and open its own files in their place. */
+/* A host may close all descriptors and open its own files in their place, but not while a file is being written. */
 static void closes_all_descriptors(void) {
+  const struct timespec until_written = {3, 0};
   struct stat mine, now;
   begins_with_snapshots();
   steps(7);
+  nanosleep(&until_written, NULL);
   for (int d = 3; d < 256; ++d) close(d);
   for (int d = 3; d < 256; ++d) CHECK(open("/dev/null", O_RDONLY) >= 0);
   CHECK(fstat(3, &mine) == 0);
@@ -235,10 +237,12 @@ static void closes_all_descriptors(void) {
 }
 
 static void in_a_folder_of_its_own(void (*body)(void), int code) {
-  setenv("EFFORT_SNAPSHOT_DIR", "lifetime-snapshots", 1);
+  char command[80], *const folder = command + strlen("rm -rf ");
+  snprintf(command, sizeof command, "rm -rf lifetime-%ld", (long)getpid()); /* two forms of this test may run at once */
+  setenv("EFFORT_SNAPSHOT_DIR", folder, 1);
   CHECK(exit_code_of(body) == code);
   unsetenv("EFFORT_SNAPSHOT_DIR");
-  CHECK(system("rm -rf lifetime-snapshots") == 0);
+  CHECK(system(command) == 0);
 }
 
 /* A host that forgets finalize ends with its own exit code. */
