@@ -47,9 +47,13 @@ struct HostKernel {
   Kernel kernel;
   InstructionSet set;
   void operator()(int rank) const {
+#ifdef __CUDACC__  // accepts no vector types in functions that are also compiled for the device
+    kernel(SingleThread<Space, 0>{rank});
+#else
     run_with(set, [kernel = this->kernel, rank]<std::size_t Bytes>(Registers<Bytes>) {
       kernel(SingleThread<Space, Bytes>{rank});
     });
+#endif
   }
 };
 
@@ -111,7 +115,7 @@ KOKKOS_INLINE_FUNCTION void once(const Member& team, const Body& body) {
 template <typename T, typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void for_each_pack(const Member& team, std::size_t n, const Body& body) {
   if constexpr (one_thread<Member>) {
-    constexpr std::size_t width = Member::register_bytes / sizeof(T);
+    constexpr std::size_t width = std::max<std::size_t>(1, Member::register_bytes / sizeof(T));
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < n; i += width) body(i, std::integral_constant<std::size_t, width>{});
   } else {

@@ -1,6 +1,6 @@
-// The kernels of wavelets and clustering on a device whose memory the host cannot access. They compile for it, copy
-// their data to the device and back, and give the same bits.
-#include "guarded_space.hpp"
+// The kernels of wavelets and clustering on a device: they compile for it, copy their data there and back, and give the
+// same bits as on the host.
+#include "device.hpp"
 
 #include "analytics/cluster/kernels.hpp"
 #undef EFFORT_FOR_EACH_SPACE
@@ -21,8 +21,7 @@
 
 using namespace effort;
 using cluster::test::groups_of;
-using test::Guard;
-using test::GuardedSpace;
+using test::Device;
 
 namespace {
 
@@ -42,19 +41,25 @@ bool host_can_read(const double* data) {
   return read;
 }
 
+struct Doubled {
+  simd::Array<Device, const double> from;
+  simd::Array<Device, double> to;
+  template <typename Team>
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    to(team.league_rank()) = 2 * from(team.league_rank());
+  }
+};
+
 }  // namespace
 
-TEST_CASE("the guarded memory is accessible to kernels but not to the host") {
+TEST_CASE("memory of the device is accessible to kernels but not to the host") {
   const std::vector<double> values{1, 2, 3};
-  const simd::Input<GuardedSpace, double> input(values);
+  const simd::Input<Device, double> input(values);
   REQUIRE_FALSE(host_can_read(input.array().data()));
   std::vector<double> doubled(3);
-  const simd::Output<GuardedSpace, double> output(doubled);
-  const auto from = input.array();
-  const auto to = output.array();
-  simd::for_each_team(GuardedSpace{}, "double", 3, simd::InstructionSet::portable,
-                      [=](const auto& team) { to(team.league_rank()) = 2 * from(team.league_rank()); });
-  REQUIRE_FALSE(host_can_read(to.data()));
+  const simd::Output<Device, double> output(doubled);
+  simd::for_each_team(Device{}, "double", 3, simd::InstructionSet::portable, Doubled{input.array(), output.array()});
+  REQUIRE_FALSE(host_can_read(output.array().data()));
   output.fetch();
   REQUIRE(doubled == std::vector<double>{2, 4, 6});
 }
@@ -64,16 +69,17 @@ TEST_CASE("clustering on a device") {
   const auto values = groups_of(n, d, 4, 3, 11);
   cluster::ClaraParameters parameters;
   parameters.k = GENERATE(0, 5);
-  const int before = Guard::instance().kernels;
+  const int before = test::kernels();
+  const std::size_t arrays = test::arrays();
   const auto expected = cluster::clara(Kokkos::Serial{}, {values, n, d}, parameters);
-  REQUIRE(Guard::instance().kernels == before);  // a single team of the host needs no launch
-  const auto found = cluster::clara(GuardedSpace{}, {values, n, d}, parameters);
-  REQUIRE(Guard::instance().kernels > before);
+  REQUIRE(test::kernels() == before);  // a single team of the host needs no launch
+  const auto found = cluster::clara(Device{}, {values, n, d}, parameters);
+  REQUIRE(test::kernels() > before);
   REQUIRE(found.medoids == expected.medoids);
   REQUIRE(found.labels == expected.labels);
   REQUIRE(found.cost == expected.cost);
   REQUIRE(found.silhouette == expected.silhouette);
-  REQUIRE(Guard::instance().pieces() == 0);
+  REQUIRE(test::arrays() == arrays);
 }
 
 TEST_CASE("single precision on a device") {
@@ -86,7 +92,7 @@ TEST_CASE("single precision on a device") {
     kernels.on(table)->sums(sums);
     return sums;
   };
-  REQUIRE(sums_on(cluster::KernelsOn<GuardedSpace>(GuardedSpace{})) ==
+  REQUIRE(sums_on(cluster::KernelsOn<Device>(Device{})) ==
           sums_on(cluster::KernelsOn<Kokkos::Serial>(Kokkos::Serial{})));
 }
 
@@ -96,16 +102,16 @@ TEST_CASE("the wavelet transform on a device") {
   const wavelet::Levels levels{wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
   auto expected = values;
   wavelet::forward(Kokkos::Serial{}, wavelet::view_of(expected.data(), rows, cols, cols), levels);
-  using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, GuardedSpace::memory_space>;
+  using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Device::memory_space>;
   const Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace> host(values.data(), rows, cols);
-  const auto there = [&](const auto& matrix) { return wavelet::MatrixOn<GuardedSpace>(matrix); };
+  const auto there = [&](const auto& matrix) { return wavelet::MatrixOn<Device>(matrix); };
   const Matrix matrix(Kokkos::view_alloc(Kokkos::WithoutInitializing, "matrix"), rows, cols);
   Kokkos::deep_copy(matrix, host);
-  wavelet::forward<GuardedSpace>(GuardedSpace{}, there(matrix), levels);
+  wavelet::forward<Device>(Device{}, there(matrix), levels);
   const Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace> back("back", rows, cols);
   Kokkos::deep_copy(back, matrix);
   REQUIRE(std::equal(expected.begin(), expected.end(), back.data()));
-  wavelet::inverse<GuardedSpace>(GuardedSpace{}, there(matrix), levels);
+  wavelet::inverse<Device>(Device{}, there(matrix), levels);
   Kokkos::deep_copy(back, matrix);
   for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(std::abs(back.data()[i] - values[i]) < 1e-12);
 }
