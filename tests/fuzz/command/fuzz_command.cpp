@@ -56,7 +56,10 @@ const std::vector<std::vector<std::string>> commands = {
     {"comm", "matrix", "SNAP", "--all"},
     {"comm", "matrix", "SNAP", "--json"},
     {"place", "SNAP", "-o", "OUT.ranks"},
-    {"place", "SNAP", "--format", "mpich", "-o", "OUT.order", "--json"}};
+    {"place", "SNAP", "--format", "mpich", "-o", "OUT.order", "--json"},
+    {"check", "SNAP", "--max-imbalance", "0.2", "--max-region", "solve:5%"},
+    {"check", "SNAP", "--baseline", "GOOD", "--json"},
+    {"check", "GOOD", "--baseline", "SNAP", "--json"}};
 
 std::string resolved(std::string word, const fs::path& place) {
   if (word == "SNAP") return place / "job" / "golden-1-00000060.effort";

@@ -1,6 +1,6 @@
 // Gives files that are no snapshots to the commands that read them, which must take or refuse them with exit code 0, 1
 // or 2: orders of ranks, strata of ranks, names of regions, source text, raw matrices, recordings, compressed matrices,
-// switches and names of nodes.
+// switches and names of nodes, function calls, programs.
 //
 // The first byte chooses the command, the second the sizes that are claimed for a matrix; the rest is the file.
 #include <cstdint>
@@ -55,7 +55,15 @@ const std::vector<std::vector<std::string>> commands = {
     {"place", "GOOD", "--topology", "IN", "-o", "OUT.ranks"},
     {"place", "GOOD", "--topology", "IN", "--hosts", "NODES", "-o", "OUT.ranks"},
     {"place", "GOOD", "--hosts", "IN", "-o", "OUT.ranks", "--json"},
-    {"place", "GOOD", "--hosts", "IN", "--format", "slurm", "-o", "OUT.hosts"}};
+    {"place", "GOOD", "--hosts", "IN", "--format", "slurm", "-o", "OUT.hosts"},
+    {"calls", "info", "IN", "--all", "--folded", "OUT.folded"},
+    {"calls", "info", "IN", "--width", "2", "--json"},
+    {"calls", "graph", "IN", "-o", "OUT.dot"},
+    {"calls", "diff", "IN", "IN", "--all"},
+    {"calls", "decode", "IN", "OUT.raw"},
+    {"calls", "encode", "IN", "-o", "OUT.calls"},
+    {"report", "GOOD", "IN", "-o", "OUT.html"},
+    {"calls", "names", "IN", "--file", "*.c"}};
 
 std::string resolved(const std::string& word, const fs::path& place, std::size_t rows, std::size_t cols) {
   if (word == "GOOD") return place / "good";

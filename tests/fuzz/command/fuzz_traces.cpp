@@ -82,6 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   run_on_damage({"comm", "pairs", trace, "--pair", "0,1"});
   run_on_damage({"comm", "diff", trace, trace, "--all"});
+  run_on_damage({"trace", "reduce", trace});
+  run_on_damage({"trace", "reduce", trace, "--method", "avgWave", "--json"});
   if (data[0] % 4 != 0) return 0;
   if (effort::tools::otf2_available()) {
     run_on_damage({"trace", "export", trace, "--format", "otf2", "-o", setting.path("archive")});
