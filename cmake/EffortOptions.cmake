@@ -71,20 +71,26 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" OR CMAKE_SKIP_RPATH OR CMAKE_SKIP_INSTAL
 endif()
 option(EFFORT_PKGCONFIG_RPATH "The pkg-config files ask for a run path to the library's folder" ${_rpath})
 
+# Compiling the sources of one folder together takes less than half of the time if everything is built, and longer if
+# only some files have changed. Names in anonymous namespaces must therefore be unique in their folder.
+option(EFFORT_COMPILE_BY_FOLDER "Compile the sources of each folder together" OFF)
+
 # -ffp-contract=off: results must be bitwise equal on all nodes, so a compiler must not fuse operations.
 add_library(effort_compile_options INTERFACE)
 target_compile_options(effort_compile_options INTERFACE
-  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off>
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fno-gnu-unique>)
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -ffp-contract=off>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+if(NOT EFFORT_COMPILE_BY_FOLDER)
+  target_compile_options(effort_compile_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wshadow>)
+else()  # warnings about neighbours in a folder
+  target_compile_options(effort_compile_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 if(EFFORT_SANITIZE)
   add_compile_options(-fsanitize=${EFFORT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EFFORT_SANITIZE})
   add_compile_definitions(EFFORT_SANITIZED)
 endif()
 
-# Compiling the sources of one folder together takes less than half of the time if everything is built, and longer if
-# only some files have changed. Names in anonymous namespaces must therefore be unique in their folder.
-option(EFFORT_COMPILE_BY_FOLDER "Compile the sources of each folder together" OFF)
 function(effort_compile_by_folder target)
   if(NOT EFFORT_COMPILE_BY_FOLDER)
     return()

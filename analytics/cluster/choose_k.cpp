@@ -196,5 +196,6 @@ ChosenK choose_k(const ExecutionSpace& space, const Signatures& signatures, cons
 
 #define EFFORT_INSTANTIATE(Space) template ChosenK choose_k(const Space&, const Signatures&, const ChooseKParameters&);
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
+#undef EFFORT_INSTANTIATE
 
 }  // namespace effort::cluster

@@ -35,5 +35,6 @@ Clustering clara(const ExecutionSpace& space, const Signatures& signatures, cons
                                                    const ClaraParameters&);                        \
   template Clustering clara(const Space&, const Signatures&, const ClaraParameters&);
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
+#undef EFFORT_INSTANTIATE
 
 }  // namespace effort::cluster

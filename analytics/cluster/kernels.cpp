@@ -193,5 +193,6 @@ std::unique_ptr<TableKernels<float>> KernelsOn<Space>::on(const Table<float>& ta
 
 #define EFFORT_INSTANTIATE(Space) template class KernelsOn<Space>;
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
+#undef EFFORT_INSTANTIATE
 
 }  // namespace effort::cluster

@@ -263,5 +263,6 @@ Clustering with_medoids(const ExecutionSpace& space, const Signatures& signature
   template Dendrogram hierarchical(const Space&, const Signatures&, Linkage); \
   template Clustering with_medoids(const Space&, const Signatures&, std::span<const std::int32_t>);
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
+#undef EFFORT_INSTANTIATE
 
 }  // namespace effort::cluster

@@ -70,5 +70,6 @@ Clustering pam(const ExecutionSpace& space, const Signatures& signatures, const 
 
 #define EFFORT_INSTANTIATE(Space) template Clustering pam(const Space&, const Signatures&, const PamParameters&);
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
+#undef EFFORT_INSTANTIATE
 
 }  // namespace effort::cluster

@@ -121,5 +121,6 @@ Clustering quality(const ExecutionSpace& space, const Signatures& signatures, co
 #define EFFORT_INSTANTIATE(Space) \
   template Clustering quality(const Space&, const Signatures&, const QualityParameters&);
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
+#undef EFFORT_INSTANTIATE
 
 }  // namespace effort::cluster

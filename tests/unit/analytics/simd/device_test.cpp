@@ -6,9 +6,7 @@
 #undef EFFORT_FOR_EACH_SPACE
 #define EFFORT_FOR_EACH_SPACE(MACRO)  // the library contains the instances for the host
 #include "analytics/cluster/clara.cpp"
-#undef EFFORT_INSTANTIATE
 #include "analytics/cluster/kernels.cpp"
-#undef EFFORT_INSTANTIATE
 #include "analytics/wavelet/cdf97.cpp"
 
 #include "../cluster/sets.hpp"
