@@ -9,7 +9,7 @@
 namespace effort::balance {
 namespace {
 
-// Constants of the decision, tuned on the recordings (docs/performance.md, docs/adr/0026).
+// Constants of the decision, tuned on the recordings (docs/performance/decision.md, docs/adr/0026).
 // Losses and excesses are in mean loads, as everywhere in this file.
 
 // Steps over which schedules are compared: as many as the run has had, between least_horizon and largest_horizon, or

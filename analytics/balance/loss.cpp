@@ -6,7 +6,7 @@
 namespace effort::balance {
 namespace {
 
-// All values but deviation_of_miss were tuned on the recordings (docs/performance.md).
+// All values but deviation_of_miss were tuned on the recordings (docs/performance/decision.md).
 
 // Factor per step by which earlier losses at a class of ages fade: a memory of 30 steps.
 constexpr double curve_memory = 0.97;

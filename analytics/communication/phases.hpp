@@ -47,8 +47,9 @@ struct Phases {
 ///
 /// @param sequence  symbols, below `symbols`
 /// Cost: O(N) for each level of the tree with a few table look-ups per symbol, and no recursion.  The divergence
-/// favours cuts near the middle, so trees are some log2 N levels deep; see docs/performance.md for the deepest that
-/// were found. Memory: 16 bytes per symbol of the sequence and 8 per symbol of the alphabet, besides the result.
+/// favours cuts near the middle, so trees are some log2 N levels deep; docs/performance/communication.md has the
+/// deepest that were found.  Memory: 16 bytes per symbol of the sequence and 8 per symbol of the alphabet, besides the
+/// result.
 Phases find_phases(std::span<const std::uint32_t> sequence, std::size_t symbols, const PhaseOptions& options = {});
 
 /// The same phases with less depth.
