@@ -5,7 +5,7 @@
 //   auto bytes = histories.finish();             // on node 0: one byte string per series, for HistoryReader
 #pragma once
 
-#include "analytics/codec/distributed.hpp"
+#include "analytics/codec/slab_coder.hpp"
 #include "analytics/codec/history.hpp"
 
 namespace effort::codec {

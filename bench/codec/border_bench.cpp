@@ -2,7 +2,7 @@
 // node.
 //
 //   bench_codec_border [--quick] [--nodes N]...
-#include "analytics/codec/distributed.hpp"
+#include "analytics/codec/slab_coder.hpp"
 #include "analytics/comm/thread_group.hpp"
 #include "generator.hpp"
 #include "rivals.hpp"
@@ -31,10 +31,13 @@ std::vector<std::byte> encode_over(int n, const std::vector<double>& values, Sha
       return node > 0 && node < n ? even + static_cast<std::size_t>(node % 2) : even;
     };
     const std::size_t first = cut(nodes.rank()), rows = cut(nodes.rank() + 1) - first;
-    auto mine =
-        codec::encode(nodes, {std::span(values).subspan(first * shape.cols, rows * shape.cols), rows, shape.cols},
-                      codec::Target::nrmse(bound));
-    if (nodes.rank() == 0) stream = std::move(mine);
+    codec::SlabCoder coder(nodes);
+    const std::vector<codec::SlabCoder::Slab> slabs{
+        coder.add({std::span(values).subspan(first * shape.cols, rows * shape.cols), rows, shape.cols},
+                  {codec::Target::Kind::nrmse, bound})};
+    const auto bytes = codec::gather_slabs(nodes, slabs, coder.code());
+    if (nodes.rank() == 0)
+      stream = codec::write_blocks(shape.rows, bytes, codec::errors_of(slabs, slabs[0].nrmse_unit));
   });
   return stream;
 }
@@ -55,7 +58,7 @@ int main(int argc, char** argv) {
     for (const auto& kind : matrix_kinds()) {
       const auto values = make_matrix(kind, shape.rows, shape.cols, 99);
       for (const double bound : {0.04, 0.01, 0.001}) {
-        const std::size_t one = codec::encode(values, shape.rows, shape.cols, codec::Target::nrmse(bound)).size();
+        const std::size_t one = encode_over(1, values, shape, bound).size();
         std::printf("%-8s %5zux%-5zu %6g one node %8zu B", kind.c_str(), shape.rows, shape.cols, bound, one);
         for (const int n : counts) {
           const auto stream = encode_over(n, values, shape, bound);

@@ -1,11 +1,11 @@
-#include "analytics/codec/distributed.hpp"
+#include "analytics/codec/slab_coder.hpp"
 
 #include "analytics/codec/tile.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <optional>
 
 namespace effort::codec {
 namespace {
@@ -32,11 +32,6 @@ std::vector<int> group_nodes(const std::vector<std::size_t>& rows, const Full& f
 
 int end_of(const std::vector<int>& groups, std::size_t group, int nodes) {
   return group + 1 < groups.size() ? groups[group + 1] : nodes;
-}
-
-[[noreturn]] void refuse_columns(std::int64_t least, std::int64_t most) {
-  throw std::invalid_argument("the nodes' rows have between " + std::to_string(least) + " and " + std::to_string(most) +
-                              " columns: pass the same steps on all");
 }
 
 /// Joins the run lengths of several nodes' absence masks.
@@ -92,7 +87,9 @@ Extremes SlabCoder::Own::checked(Communicator& nodes, const NodeRows& mine) {
   nodes.allreduce(std::span<std::int64_t>(facts), ReduceOp::max);
   if (!problem.empty()) throw std::invalid_argument(problem);
   if (facts[0]) throw std::invalid_argument("the rows of another node cannot be encoded: see that node's message");
-  if (facts[1] != -facts[2]) refuse_columns(-facts[2], facts[1]);
+  if (facts[1] != -facts[2])
+    throw std::invalid_argument("the nodes' rows have between " + std::to_string(-facts[2]) + " and " +
+                                std::to_string(facts[1]) + " columns: pass the same steps on all");
   return own;
 }
 
@@ -207,24 +204,11 @@ PendingTile SlabCoder::pending(const DistributedCoefficients& coefficients, cons
   return tile;
 }
 
-/// The step at which the tiles of all groups fit; collective.
-std::optional<Trial> SlabCoder::step_for_bytes(DistributedCoefficients& coefficients, const Own& own, Slab& slab,
-                                               double bound) const {
-  const std::size_t start = start_of(own, slab, StreamKind::context).size();
-  return find_quantisation_step_for_size(
-      coefficients, static_cast<std::size_t>(std::max(bound, 0.0)), [&](const Trial& trial) {
-        const PendingTile tile = pending(coefficients, own, slab, trial);
-        std::int64_t size = tile.parts.empty() ? 0 : static_cast<std::int64_t>(start + code_parts(tile).size());
-        nodes_.allreduce(std::span(&size, 1), ReduceOp::sum);
-        return static_cast<std::size_t>(size);
-      });
-}
-
 /// Chooses groups that are small enough for the nodes that code them.
 std::vector<int> SlabCoder::finer_groups(const DistributedCoefficients& coefficients, const Own& own,
                                          const Goal& goal) const {
   const double guess = first_guess(coefficients, goal);
-  const double coded = goal.kind == Target::Kind::max_bytes ? goal.value : coefficients.model().count_from(guess);
+  const double coded = coefficients.model().count_from(guess);
   const double share = std::max(static_cast<double>(coefficients.values()) / nodes_.size(), kept_share);
   const double parts = std::min(static_cast<double>(coefficients.busy_values(guess)) / share, coded / coded_share);
   if (parts < 1.5) return {0};
@@ -250,17 +234,8 @@ void SlabCoder::add_coded(const Own& own, const SlabGoal& wanted, Slab& slab) {
     coefficients = std::make_unique<DistributedCoefficients>(nodes_, own.shape, slab.groups, own.matrix);
     coefficients->choose_splits(first_guess(*coefficients, goal));
   }
-  std::optional<Trial> found;
-  if (goal.kind == Target::Kind::max_bytes) {
-    found = step_for_bytes(*coefficients, own, slab,
-                           goal.value - (slab.groups.size() > 1 ? 16.0 * static_cast<double>(slab.groups.size()) : 0));
-    if (!found)
-      throw std::invalid_argument("a bound of " + std::to_string(static_cast<std::size_t>(wanted.value)) +
-                                  " bytes is too small for this matrix: allow more");
-  } else {
-    found = find_quantisation_step(*coefficients, goal);
-    if (!found) return add_raw(own, slab);
-  }
+  const std::optional<Trial> found = find_quantisation_step(*coefficients, goal);
+  if (!found) return add_raw(own, slab);
   slab.errors = {std::ldexp(found->errors.rms, own.matrix.exponent),
                  std::ldexp(found->errors.max, own.matrix.exponent)};
   Bytes start = start_of(own, slab, StreamKind::context);
@@ -319,74 +294,6 @@ BlockErrors errors_of(std::span<const SlabCoder::Slab> slabs, double unit) {
     worst = std::max(worst, slab.errors.max);
   }
   return {present ? std::sqrt(squares / static_cast<double>(present)) : 0, worst};
-}
-
-namespace {
-
-/// The range of all nodes' values, or their magnitude if they are constant; 0 if there are none.  Collective.
-double common_unit(Communicator& nodes, const NodeRows& mine) {
-  std::array<double, 2> reach{-HUGE_VAL, -HUGE_VAL};
-  for (std::size_t i = 0; i < mine.values.size(); ++i) {
-    if ((!mine.absent.empty() && mine.absent[i]) || !std::isfinite(mine.values[i])) continue;
-    reach = {std::max(reach[0], -mine.values[i]), std::max(reach[1], mine.values[i])};
-  }
-  nodes.allreduce(std::span<double>(reach), ReduceOp::max);
-  const double low = -reach[0], high = reach[1];
-  if (!(low <= high)) return 1;
-  const double range = std::min(high - low, 1.7e308);
-  return range > 0 ? range : high != 0 ? std::abs(high) : 1;
-}
-
-}  // namespace
-
-std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const Target& target) {
-  const auto cols = static_cast<std::int64_t>(mine.cols);
-  std::array<std::int64_t, 3> most{static_cast<std::int64_t>(mine.rows), cols, -cols};
-  std::array<std::int64_t, 1> all{static_cast<std::int64_t>(mine.rows)};
-  nodes.allreduce(std::span<std::int64_t>(most), ReduceOp::max);
-  nodes.allreduce(std::span<std::int64_t>(all), ReduceOp::sum);
-  const auto rows = static_cast<std::size_t>(all[0]), largest = static_cast<std::size_t>(most[0]);
-  if (most[1] != -most[2]) refuse_columns(-most[2], most[1]);
-  if (largest > largest_tile)
-    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: distribute them over more nodes");
-  const bool complete =
-      mine.values.size() == mine.rows * mine.cols && (mine.absent.empty() || mine.absent.size() == mine.values.size());
-  // A node's share of a slab fits a tile.  Wrong sizes are reported by add().
-  const std::size_t width = !complete || largest == 0 || mine.cols <= largest_tile / largest
-                                ? mine.cols
-                                : std::bit_floor(largest_tile / largest);
-  const std::size_t count = width > 0 ? (mine.cols + width - 1) / width : 0;
-  const double unit = common_unit(nodes, mine);
-  SlabGoal goal{target.kind(), target.value(), unit};
-  if (goal.kind == Target::Kind::max_bytes)
-    goal.value =
-        std::floor((goal.value - (count > 1 ? 32 : 14)) / static_cast<double>(std::max<std::size_t>(count, 1))) -
-        (count > 1 ? 8 : 0);
-  SlabCoder coder(nodes);
-  std::vector<SlabCoder::Slab> slabs;
-  for (std::size_t first = 0; rows > 0 && first < mine.cols; first += width) {
-    const std::size_t n = std::min(width, mine.cols - first);
-    if (n == mine.cols) {
-      slabs.push_back(coder.add(mine, goal));
-      continue;
-    }
-    std::vector<double> values;
-    std::vector<std::uint8_t> absent;
-    for (std::size_t i = 0; i < mine.rows; ++i) {
-      const auto at = static_cast<std::ptrdiff_t>(i * mine.cols + first), end = at + static_cast<std::ptrdiff_t>(n);
-      values.insert(values.end(), mine.values.begin() + at, mine.values.begin() + end);
-      if (!mine.absent.empty()) absent.insert(absent.end(), mine.absent.begin() + at, mine.absent.begin() + end);
-    }
-    slabs.push_back(coder.add({values, mine.rows, n, absent}, goal));
-  }
-  const std::vector<SlabBytes> bytes = gather_slabs(nodes, slabs, coder.code());
-  if (nodes.rank() != 0) return {};
-  if (rows > 0 && mine.cols > 0 && (bytes.size() > 1 || bytes[0].blocks.size() > 1))
-    return write_blocks(rows, bytes, errors_of(slabs, unit));
-  Bytes out = start_stream(0, rows, mine.cols);
-  if (!bytes.empty()) out.insert(out.end(), bytes[0].blocks[0].bytes.begin(), bytes[0].blocks[0].bytes.end());
-  seal(out);
-  return out;
 }
 
 }  // namespace effort::codec

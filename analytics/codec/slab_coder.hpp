@@ -1,7 +1,4 @@
-// Lossy coding of rank-by-step matrices whose rows are distributed over nodes.
-//
-//   // The stream, on node 0.
-//   auto bytes = effort::codec::encode(nodes, my_rows, n_my_rows, cols, effort::codec::Target::nrmse(0.01));
+// Lossy coding of rank-by-step matrices whose rows are distributed over nodes, in slabs of steps (SharedHistories).
 //
 // The coefficients are those of the transform of the whole matrix.  One node of each group of nodes receives the
 // nonzero ones and codes them.  As long as these are few, all nodes form one group, and borders between groups cost
@@ -29,8 +26,8 @@ struct NodeRows {
 
 /// The goal for a slab of steps.
 struct SlabGoal {
-  Target::Kind kind;
-  double value;           ///< passes, RMS error in the unit below, largest error, or bytes
+  Target::Kind kind;      ///< any but max_bytes
+  double value;           ///< passes, RMS error in the unit below, or largest error
   double nrmse_unit = 0;  ///< unit of RMS errors; 0: the range of the slab
 };
 
@@ -57,7 +54,7 @@ class SlabCoder {
   /// Collective.  Transforms a slab and finds its quantisation.  A node holds at most a few times its share of the
   /// matrix (or 4096 values) besides nonzero quantised values.
   /// Errors: std::invalid_argument on all nodes if a node's rows contain a NaN or infinity or differ in the number of
-  /// columns, or if a bound on the bytes is too small.
+  /// columns.
   /// Cost per node: as for encode() of its own rows, and some hundred messages between neighbours.
   const Slab& add(const NodeRows& mine, const SlabGoal& goal);
 
@@ -79,8 +76,6 @@ class SlabCoder {
   bool leads(const Slab& slab, std::size_t group) const;
   std::vector<Bytes> collect(const Slab& slab, const Bytes& mine) const;
   Bytes start_of(const Own& own, const Slab& slab, StreamKind kind) const;
-  std::optional<Trial> step_for_bytes(DistributedCoefficients& coefficients, const Own& own, Slab& slab,
-                                      double bound) const;
   PendingTile pending(const DistributedCoefficients& coefficients, const Own& own, const Slab& slab,
                       const Trial& trial) const;
 
@@ -94,10 +89,5 @@ std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabC
                                     const std::vector<SlabCoder::Block>& blocks);
 /// The errors of all slabs as a whole, the RMS one relative to `unit`.
 BlockErrors errors_of(std::span<const SlabCoder::Slab> slabs, double unit);
-
-/// Encodes a matrix whose rows are distributed over nodes, rank 0's first.  Collective; any number of rows per node,
-/// including 0.  Errors as for encode() of a local matrix, on all nodes.
-/// @return the stream, on node 0; empty elsewhere.  The same input and the same distribution give the same bytes.
-std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const Target& target);
 
 }  // namespace effort::codec
