@@ -1,16 +1,14 @@
 #include "course.hpp"
 
-#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <random>
+#include <vector>
 
 using namespace effort::balance;
-using Catch::Approx;
 
 TEST_CASE("a balanced run never gets a recommendation, at any price", "[balance]") {
   Course course;
@@ -61,8 +59,10 @@ TEST_CASE("the cadence follows the square root of the price", "[balance]") {
     course.price = price;
     const Outcome outcome = follow(course, 1000, at_price(price));
     const double best = std::sqrt(2 * price / 0.02);
-    CHECK(static_cast<double>(outcome.rebalanced.size()) > 1000 / (1.6 * best));
-    CHECK(static_cast<double>(outcome.rebalanced.size()) < 1000 * 1.6 / best);
+    // The loss must have lasted before it is believed, so the intervals are longer, by up to 30 %.  That costs 3.5 %
+    // more than the best interval: (1.3 + 1 / 1.3) / 2.
+    CHECK(static_cast<double>(outcome.rebalanced.size()) <= 1000 / best);
+    CHECK(static_cast<double>(outcome.rebalanced.size()) >= 1000 / (1.3 * best));
   }
 }
 
@@ -83,7 +83,10 @@ TEST_CASE("rebalancing that does not help is not repeated for long", "[balance]"
   course.untouched = [](int) { return 0.8; };
   course.helps = 0;
   course.price = 2;
-  CHECK(follow(course, 400, at_price(2)).rebalanced.size() <= 8);
+  const std::vector<int> at = follow(course, 400, at_price(2)).rebalanced;
+  // After each failure it waits about twice as long: from the second wait of 6 steps on, 1 + log2(400 / 6) times.
+  CHECK(at.size() == 7);
+  for (std::size_t i = 2; i < at.size(); ++i) CHECK(at[i] - at[i - 1] >= 1.8 * (at[i - 1] - at[i - 2]));
 }
 
 TEST_CASE("a loss that grows by itself right after a rebalance is not blamed on the rebalance", "[balance]") {
@@ -224,81 +227,25 @@ TEST_CASE("a host that acts only at certain steps is asked before them", "[balan
   CHECK(rebalanced > 0.9 * adapted);
 }
 
-TEST_CASE("invalid prices are ignored", "[balance]") {
-  Decision decision{DecisionSettings{}};
-  decision.rebalanced(std::numeric_limits<double>::quiet_NaN());
-  CHECK(decision.price() < 0);
-  decision.rebalanced(-4);
-  CHECK(decision.price() < 0);
-  decision.rebalanced(4);
-  CHECK(decision.price() == 4);
-  decision.rebalanced(std::numeric_limits<double>::infinity());
-  CHECK(decision.price() == 4);
-}
-
 TEST_CASE("a hint that recommends a rebalance does not also say balanced or too expensive", "[balance]") {
-  int told = 0, balanced = 0;
+  int told = 0;
   for (double price : {-1.0, 0.0, 0.1, 5.0})
     for (double fresh : {0.0, 0.15, 0.3}) {
       Course course;
       course.fresh = [fresh](int, int) { return fresh; };
       course.untouched = [](int step) { return 0.08 * (step / 10 % 5); };
       course.price = std::max(price, 0.0);
+      bool rebalanced = false;
       for (const Verdict& v : follow(course, 200, at_price(price)).verdicts) {
         CHECK_FALSE((v.rebalance && v.balanced));
         CHECK_FALSE((v.rebalance && v.too_expensive));
-        told += v.rebalance;
-        balanced += v.balanced;
+        CHECK((v.balanced || !rebalanced));  // the new division keeps its loss
+        rebalanced = rebalanced || v.rebalance;
       }
+      told += rebalanced;
     }
-  CHECK(told >= 5);
-  CHECK(balanced > 10);
-}
-
-TEST_CASE("a single outlying price is not trusted", "[balance]") {
-  Price price(-1);
-  CHECK(price.value() < 0);
-  price.add(60);  // the first callback took a minute, and no other price is known
-  CHECK(price.value() == 60);
-  price.add(1);
-  CHECK(price.value() == 1);
-  price.add(3);
-  CHECK(price.value() == 3);
-  price.add(2);
-  CHECK(price.value() == 2);
-  price.add(500);
-  CHECK(price.value() == 3);
-}
-
-TEST_CASE("slow starts belong to the price if most rebalances have them", "[balance]") {
-  Price price(-1);
-  for (int i = 0; i < 3; ++i) price.add(1);
-  price.add_slow_start(135);  // a checkpoint coincided with the step after a rebalance
-  CHECK(price.value() == 1);
-  price.add_slow_start(0.01);
-  price.add_slow_start(-0.01);
-  CHECK(price.value() == Approx(1.01));
-  for (int i = 0; i < 5; ++i) price.add_slow_start(0.5);
-  CHECK(price.value() == 1.5);
-  for (int i = 0; i < 5; ++i) price.add_slow_start(40);  // every rebalance coincides with a step of output
-  CHECK(price.value() == 2);
-}
-
-TEST_CASE("a recurring slow step does not raise the price, even if every rebalance coincides with it", "[balance]") {
-  const auto price_of = [](double heavy, double first) {
-    Decision decision(DecisionSettings{});
-    for (int step = 0; step < 100; ++step) {
-      if (step % 6 == 0 && step > 0) decision.rebalanced(0.3);
-      StepFacts facts;
-      facts.mean = step % 6 == 0 && step > 0 ? first : step % 2 == 0 ? heavy : 1.0;
-      facts.largest = facts.mean;
-      decision.observe(facts);
-    }
-    return decision.price();
-  };
-  CHECK(price_of(1.4, 1.4) == Approx(0.3));
-  CHECK(price_of(1.0, 1.2) == Approx(0.5));  // new neighbour lists after each rebalance
-  CHECK(price_of(1.4, 1.5) == Approx(0.4));
+  // It pays at any price if a fresh division has no loss, at the prices 0 and 0.1 if it has 0.15, at 0 if it has 0.3.
+  CHECK(told == 4 + 2 + 1);
 }
 
 TEST_CASE("a rebalance that takes a minute is recommended again once it pays", "[balance]") {
