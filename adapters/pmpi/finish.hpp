@@ -9,7 +9,7 @@
 #include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/traffic.hpp"
 #include "adapters/pmpi/passage.hpp"
-#include "adapters/pmpi/recorded_way.hpp"
+#include "adapters/pmpi/recorded_path.hpp"
 #include "adapters/pmpi/steps.hpp"
 
 #include <array>
@@ -152,11 +152,11 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   return code;
 }
 
-/// Leaves a call that was entered on the usual path.
+/// Leaves a call that was entered on the short path.
 template <Call call>
-__attribute__((always_inline)) inline void leave_usual(Thread& thread, measure::ThreadSlot& slot, Site& site, bool vain,
+__attribute__((always_inline)) inline void leave_short(Thread& thread, measure::ThreadSlot& slot, Site& site, bool vain,
                                                        std::uint64_t left) {
-  if (__builtin_expect(!UsualWay<call>::leave(thread, slot, site, vain, left), 0))
+  if (__builtin_expect(!ShortPath<call>::leave(thread, slot, site, vain, left), 0))
     leave_carefully(thread, &site, true, vain);
   else if (__builtin_expect(steps_watch, 0) && steps_want_cpu_time)
     thread.start_computation(site);
@@ -196,7 +196,7 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   return code;
 }
 
-/// The usual path after its entry has succeeded, for a thread whose messages are counted.
+/// The short path after its entry has succeeded, for a thread whose messages are counted.
 template <Call call, bool fortran, typename Next, typename... T>
 __attribute__((noinline)) auto through_counted(Next next, Thread& thread, measure::ThreadSlot& slot, Site& site,
                                                std::uint64_t entered, T... arguments) {
@@ -207,7 +207,7 @@ __attribute__((noinline)) auto through_counted(Next next, Thread& thread, measur
   const auto code = call_given<T...>(next, given);
   const std::uint64_t left = measure::tsc();
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  leave_usual<call>(thread, slot, site, found_nothing<call>(given.data()), left);
+  leave_short<call>(thread, slot, site, found_nothing<call>(given.data()), left);
   if (messages) after_messages<call>(*messages, slot, has_succeeded(code, given.back()), left - entered);
   note_arrival<call, fortran>(entered, left, arguments...);
   after<call>(thread, &site, info(call).comm >= 0 ? given[comm_place(call)] : 0, fortran);
@@ -216,14 +216,14 @@ __attribute__((noinline)) auto through_counted(Next next, Thread& thread, measur
 
 /// The careful half of a wrapper.
 template <Call call, bool fortran, typename Next, typename... T>
-auto through_other_ways(Next next, T... arguments) {
+auto through_other_paths(Next next, T... arguments) {
   if (messages_traced && armed) return through_recorded<call, fortran>(next, arguments...);
   return through_carefully<call, fortran>(next, arguments...);
 }
 
 /// An intercepted call, which `next` makes with `arguments`.  Inlined into its wrapper, to which the return address and
 /// the frame belong.
-/// @param carefully  the wrapper's careful half, used if the usual path is closed.  It gets the wrapper's arguments and
+/// @param carefully  the wrapper's careful half, used if the short path is closed.  It gets the wrapper's arguments and
 ///                   is called last, so that the compiler need not save them before that is decided.
 template <Call call, bool fortran, typename Next, typename Carefully, typename... T>
 __attribute__((always_inline)) inline auto through(const Next& next, const Carefully& carefully,
@@ -236,7 +236,7 @@ __attribute__((always_inline)) inline auto through(const Next& next, const Caref
       const std::uint64_t entered = measure::tsc();
       std::atomic_signal_fence(std::memory_order_seq_cst);
       measure::ThreadSlot* const slot = measure::this_thread_slot();
-      Site* const site = slot ? UsualWay<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
+      Site* const site = slot ? ShortPath<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
       if (__builtin_expect(site != nullptr, 1)) {
         if constexpr (acts_before(plain(call)) || acts_after(plain(call)))
           if (__builtin_expect(messages_on, 0))
@@ -245,7 +245,7 @@ __attribute__((always_inline)) inline auto through(const Next& next, const Caref
         const auto code = next(arguments...);
         const std::uint64_t left = measure::tsc();
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        leave_usual<call>(*thread, *slot, *site, in_vain<call>(arguments...), left);
+        leave_short<call>(*thread, *slot, *site, in_vain<call>(arguments...), left);
         note_arrival<call, fortran>(entered, left, arguments...);
         after<call>(*thread, site, argument<info(call).comm>(arguments...), fortran);
         return code;

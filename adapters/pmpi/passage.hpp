@@ -87,9 +87,9 @@ class Thread {
   /// From now on, computation begins at this path, which does not belong to a call.
   void pass(const Path& landmark);
 
-  /// Records that a call was left when the slot's stamp was `stamp`.  If the next call must not take the usual path
-  /// (UsualWay::enter), the stamp is recorded one tick early.
-  void left_at(std::uint64_t stamp, bool usual) { left = usual ? stamp : stamp - 1; }
+  /// Records that a call was left when the slot's stamp was `stamp`.  If the next call must not take the short path
+  /// (ShortPath::enter), the stamp is recorded one tick early.
+  void left_at(std::uint64_t stamp, bool short_path) { left = short_path ? stamp : stamp - 1; }
 
   /// Measures the computation between two calls while steps are detected: its CPU time if one of the recent ones after
   /// the same call was long, else its elapsed time, because reading the CPU clock would cost too much.
@@ -118,7 +118,7 @@ class Thread {
   std::uint32_t completing = 0;      ///< calls so far that recorded completions
   std::uint64_t left =
       0;  ///< the clock when the last call was left; if the slot's stamp is the same, nothing has happened since
-  std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the usual path
+  std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the short path
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
   std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while steps are detected
   std::uint64_t calls = 0;                    ///< number of calls that split, likewise
@@ -221,7 +221,7 @@ class Passage {
 /// The entry calls no function, so the host's arguments need not be saved on the stack.  If the compiler cooperates, it
 /// has no jumps.
 template <Call call>
-struct UsualWay {
+struct ShortPath {
   static constexpr bool polls = info(call).role == Role::poll;
 
   /// The slot has had room for the site's regions since the site was made.

@@ -1,4 +1,4 @@
-#include "adapters/pmpi/recorded_way.hpp"
+#include "adapters/pmpi/recorded_path.hpp"
 
 namespace effort::pmpi {
 namespace {

@@ -27,7 +27,7 @@ using namespace effort::pmpi;
   extern "C" EFFORT_MPI_REFERENCE int effort_next_##Name parameters __asm__("PMPI_" #Name);                    \
   EFFORT_CAREFULLY int effort_careful_##Name parameters {                                                      \
     const auto next = [](auto... given) { return effort_next_##Name(given...); };                              \
-    return through_other_ways<Call::Name, false>(next, EFFORT_GIVEN arguments);                                \
+    return through_other_paths<Call::Name, false>(next, EFFORT_GIVEN arguments);                               \
   }                                                                                                            \
   EFFORT_WRAPPER int effort_wrap_##Name parameters __asm__("MPI_" #Name);                                      \
   int effort_wrap_##Name parameters {                                                                          \

@@ -26,7 +26,7 @@ Function* target(Function* linked, const char* name, const void* return_address)
 
 namespace {
 
-/// Calls the MPI library's subroutine on all paths but the usual one.  All subroutines with the same number of
+/// Calls the MPI library's subroutine on all paths but the short one.  All subroutines with the same number of
 /// arguments share one type, so that the compiler generates these paths once per call.
 template <typename Function>
 struct Linked {
@@ -77,7 +77,7 @@ struct Linked {
   extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                                                    \
   EFFORT_CAREFULLY void effort_careful_##symbol(EFFORT_P##n) {                                                     \
     const Linked<decltype(p##symbol)> next{p##symbol, "p" #symbol};                                                \
-    through_other_ways<Call::Name, true>(next, EFFORT_A##n);                                                       \
+    through_other_paths<Call::Name, true>(next, EFFORT_A##n);                                                      \
   }                                                                                                                \
   EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                                        \
     const void* const back = __builtin_return_address(0);                                                          \
