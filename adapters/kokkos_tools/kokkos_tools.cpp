@@ -57,8 +57,7 @@ std::string readable(std::string_view name) {
 std::int32_t id_of(const char* name, Kind kind) {
   session::AdapterPort* const port = session::adapter_port();
   if (!port) return 0;
-  const auto* slot = measure::this_thread_slot();
-  if (!slot || slot->known.load(std::memory_order_relaxed) == 0) slot = port->slot();
+  const measure::ThreadSlot* const slot = session::slot_in_session(*port);
   if (!slot) return 0;
   const std::uint64_t session = slot->session();
   if (names.session != session) {

@@ -59,10 +59,7 @@ thread_local int waits_open = 0;  ///< number of barriers begun as regions
 session::AdapterPort& port() { return *session::adapter_port(); }
 
 /// The thread's slot in an active session; null if there is none.
-const measure::ThreadSlot* slot() {
-  const measure::ThreadSlot* s = measure::this_thread_slot();
-  return s && s->known.load(std::memory_order_relaxed) > 0 ? s : port().slot();
-}
+const measure::ThreadSlot* slot() { return session::slot_in_session(port()); }
 
 /// The number of the active session; 0 if there is none.
 std::uint64_t session() {

@@ -134,7 +134,7 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   measure::ThreadSlot* const slot = measure::this_thread_slot();
   bool begun = false;
   if (messages) {
-    begun = passage.thread().begun && (slot->current.load(std::memory_order_relaxed) & measure::skipped) == 0;
+    begun = passage.thread().begun && measure::is_timed(*slot);
     before_messages<call>(*messages, given.data(), fortran, *slot, passage.site().region, begun);
   }
   const bool reads_clock = (meeting(call) != Meeting::none && arrivals_on) || (traffic_on && !begun);

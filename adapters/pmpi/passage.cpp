@@ -119,8 +119,7 @@ bool Thread::prepare() {
       renew_messages();
       begin_arrivals();
     }
-    left = slot->stamp.load(std::memory_order_relaxed);
-    left -= 1;  // the first call takes the careful path
+    left_at(slot->last_boundary(), false);  // the first call takes the careful path
     polled_in_vain = false;
     session_ = session;
     own_ = region_named("(effort)", Kind::wait);
@@ -241,16 +240,12 @@ bool begins_inside(const measure::ThreadSlot& slot) { return port().current_kind
 
 /// Charges the computation since the last call to the pair of both calls.
 void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outermost) {
-  const std::uint64_t gap = slot.stamp.load(std::memory_order_relaxed) - thread.left;
+  const std::uint64_t gap = slot.last_boundary() - thread.left;
   if (steps_want_cpu_time) thread.count_computation(gap);
   if (!outermost && gap < least_gap) return;
-  const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
-  const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
-  if (!slot.short_path()) return port().claim(slot, to);
-  slot.claim_outside_ticks(to);
-  if (waiting)
-    measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks,
-                     slot.own.before_begin.load(std::memory_order_relaxed));
+  const bool waited = thread.waited(site, gap);
+  const auto to = static_cast<std::uint32_t>(waited ? site.region : thread.pair(site));
+  slot.short_path() ? measure::claim_ticks(slot, to, waited) : port().claim(slot, to);
 }
 
 /// The site of a call that is to be measured, else null.
@@ -270,9 +265,9 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
     return nullptr;
   }
   measure::ThreadSlot* const slot = measure::this_thread_slot();
-  const bool outermost = slot->depth == 0;
+  const bool outermost = measure::is_outside(*slot);
   if (outermost || begins_inside(*slot)) thread.begun = effort_begin(site->region) == EFFORT_OK;
-  thread.entered = slot->stamp.load(std::memory_order_relaxed);
+  thread.entered = slot->last_boundary();
   if (site->splits) close_gap(thread, *slot, *site, outermost);
   return site;
 }
@@ -285,14 +280,13 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   if (!site->splits || !slot) return;
   thread.last = site;
   thread.polled_in_vain = in_vain;
-  thread.left_at(slot->stamp.load(std::memory_order_relaxed),
-                 slot->depth == 0 && !messages_traced && armed && thread.ready(slot));
+  thread.left_at(slot->last_boundary(), measure::is_outside(*slot) && !messages_traced && armed && thread.ready(slot));
   if (steps_want_cpu_time) thread.start_computation(*site);
 }
 
 void disown(Thread& thread, measure::ThreadSlot& slot) {
   port().claim(slot, measure::outside);
-  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !messages_traced && armed);
+  thread.left_at(slot.last_boundary(), measure::is_outside(slot) && !messages_traced && armed);
 }
 
 }  // namespace effort::pmpi

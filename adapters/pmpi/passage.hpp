@@ -72,7 +72,7 @@ class Thread {
   /// Prepares for the present session; false if there is none.
   bool prepare();
   bool ready(const measure::ThreadSlot* slot) const {
-    return slot && slot->known.load(std::memory_order_relaxed) > 0 && slot->session() == session_;
+    return slot && slot->in_session() && slot->session() == session_;
   }
 
   /// Null if it is new.
@@ -83,6 +83,12 @@ class Thread {
   /// The region of the computation between the last call that split and one from this site.
   effort_region_id pair(Site& site) { return last->then == &site ? last->pair : find_pair(site); }
   effort_region_id pair(const Path& to);
+
+  /// Whether the time between the last call that split and one from this site was waiting: both are polls at one place,
+  /// and the first one found nothing.
+  bool waited(const Site& site, std::uint64_t gap) const {
+    return polled_in_vain && last->path == site.path && gap < poll_gap;
+  }
 
   /// From now on, computation begins at this path, which does not belong to a call.
   void pass(const Path& landmark);
@@ -224,18 +230,13 @@ template <Call call>
 struct ShortPath {
   static constexpr bool polls = info(call).role == Role::poll;
 
-  /// The slot has had room for the site's regions since the site was made.
-  static measure::Cell& cell(measure::ThreadSlot& slot, effort_region_id region) {
-    return slot.cells.load(std::memory_order_relaxed)[static_cast<std::uint32_t>(region)];
-  }
-
   /// Enters a call at the time `now`.  Returns null and changes nothing if this is not the usual case.  A stamp equal
   /// to the last call's implies that the session is the same, no region is open, the call is not nested in another, and
   /// the wrappers measure.
   __attribute__((always_inline)) static Site* enter(Thread& thread, measure::ThreadSlot& slot,
                                                     const void* return_address, const std::byte* cfa,
                                                     std::uint64_t now) {
-    const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
+    const std::uint64_t before = slot.last_boundary();
     if (__builtin_expect(before != thread.left, 0)) {
       thread.entered = now;  // for the recorded path, which continues from here
       return nullptr;
@@ -243,7 +244,7 @@ struct ShortPath {
     // No lookup is needed: most calls follow the same call every time.
     Site* const site = thread.last->then;
     if (__builtin_expect(!site->is(call, return_address, cfa), 0)) return nullptr;
-    if (__builtin_expect(slot.limit.load(std::memory_order_relaxed) == 0, 0)) return nullptr;
+    if (__builtin_expect(!slot.short_path_open(), 0)) return nullptr;
     if (__builtin_expect(steps_want_cpu_time, 0)) {
       if (!thread.computation_is_brief(now - before)) return nullptr;
       thread.count_computation(now - before);
@@ -255,9 +256,9 @@ struct ShortPath {
       return nullptr;
     }
     const std::uint64_t gap = now - before;
-    const bool waiting = polls && thread.polled_in_vain && thread.last->path == site->path && gap < poll_gap;
-    const std::uint64_t own = waiting ? 0 : slot.own.before_begin.load(std::memory_order_relaxed);
-    measure::add_own(cell(slot, waiting ? site->region : thread.last->pair).ticks, gap - own);
+    // The slot has had room for the site's regions since the site was made.
+    const bool waited = polls && thread.waited(*site, gap);
+    measure::charge(slot, static_cast<std::uint32_t>(waited ? site->region : thread.last->pair), gap, waited);
     return site;
   }
 
@@ -275,7 +276,7 @@ struct ShortPath {
 
 /// The duration of the call that has just been left, which was entered and whose region was begun on the careful path.
 inline std::uint64_t ticks_in_call(const Thread& thread, const measure::ThreadSlot& slot) {
-  return slot.stamp.load(std::memory_order_relaxed) - thread.entered;
+  return slot.last_boundary() - thread.entered;
 }
 
 }  // namespace effort::pmpi

@@ -7,12 +7,8 @@ namespace {
 void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, std::uint64_t now) {
   const std::uint64_t gap = now - thread.left;
   if (steps_want_cpu_time) thread.count_computation(gap);
-  const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
-  const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
-  slot.claim_outside_ticks(to);
-  if (waiting)
-    measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks,
-                     slot.own.before_begin.load(std::memory_order_relaxed));
+  const bool waited = thread.waited(site, gap);
+  measure::claim_ticks(slot, static_cast<std::uint32_t>(waited ? site.region : thread.pair(site)), waited);
 }
 
 }  // namespace
@@ -36,13 +32,7 @@ Site* enter_recorded(Thread& thread, measure::ThreadSlot& slot, Call call, const
     if (!site || site->region <= 0) return nullptr;
     thread.previous->follower = site;
   }
-  if (__builtin_expect(now < slot.stamp.load(std::memory_order_relaxed), 0)) return nullptr;
-  slot.gate.close();
-  if (__builtin_expect(!slot.events.on(),
-                       0)) {  // check it with the gate closed: the end of a session waits until the gate opens
-    slot.gate.open();
-    return nullptr;
-  }
+  if (!measure::close_gate_to_record(slot, now)) return nullptr;
   thread.previous = site;
   thread.nesting = 1;
   thread.begun = true;
@@ -54,12 +44,7 @@ Site* enter_recorded(Thread& thread, measure::ThreadSlot& slot, Call call, const
 
 bool leave_recorded(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain, std::uint64_t now) {
   const auto region = static_cast<std::uint32_t>(site.region);
-  if (!measure::may_end_recorded(slot, region) || now < slot.stamp.load(std::memory_order_relaxed)) return false;
-  slot.gate.close();
-  if (__builtin_expect(!slot.events.on(), 0)) {
-    slot.gate.open();
-    return false;
-  }
+  if (!measure::may_end_recorded(slot, region) || !measure::close_gate_to_record(slot, now)) return false;
   measure::end_recorded(slot, region, now);
   thread.nesting = 0;
   if (!site.splits) return true;
@@ -81,7 +66,7 @@ void disown_completions(Thread& thread, measure::ThreadSlot& slot, std::uint32_t
                                 ? each
                                 : thread.per_completion + std::min(each - thread.per_completion, each / 8 + 1) / 8;
   }
-  slot.stamp.store(left + took, std::memory_order_relaxed);
+  measure::disregard_until(slot, left + took);
   if (thread.left == left - 1) thread.left_at(left + took, false);
 }
 

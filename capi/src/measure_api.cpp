@@ -140,7 +140,7 @@ std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((s
 /// The id of a call site's name; 0 if it cannot be registered, with the reason in `status`.
 effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) {
   const ThreadSlot* slot = this_thread_slot();
-  if (slot && slot->known.load(std::memory_order_relaxed) > 0) {
+  if (slot && slot->in_session()) {
     const std::int32_t cached = __atomic_load_n(cache, __ATOMIC_RELAXED);
     if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session()) && cached > 0) return cached & ((1 << id_bits) - 1);
   }

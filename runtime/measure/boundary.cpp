@@ -221,13 +221,10 @@ Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept {
 
 void claim(ThreadSlot& s, std::uint32_t region) noexcept {
   settle(s);
-  s.claim_outside(region);
-  if (computes(s, region)) return;
-  // A waiting region keeps the own time that the last begin subtracted: without the library, the wait would have ended
-  // at the same moment.
-  const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
-  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, own);
-  s.counters.add_cpu_ns(region, ns_of(own));
+  const bool waited = !computes(s, region);
+  claim_ticks(s, region, waited);
+  s.counters.claim_outside(region);
+  if (waited) s.counters.add_cpu_ns(region, ns_of(s.own.before_begin.load(std::memory_order_relaxed)));
 }
 
 void disregard(ThreadSlot& s) noexcept {

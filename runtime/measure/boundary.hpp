@@ -104,8 +104,24 @@ Pricing open_price(ThreadSlot& s) noexcept;
 /// open_price() was called in another thread.
 Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
 
-/// Charges the time spent outside all regions so far to `region` (0: to none), for callers that learn only now which
-/// region it belongs to.
+/// Charges the time between two boundaries, less the library's own share before a begin, for callers of
+/// begin_outermost(), which charges it to no region.
+/// @param waited  it was waiting, which keeps the share: without the library, it would have ended at the same moment
+__attribute__((always_inline)) inline void charge(ThreadSlot& s, std::uint32_t region, std::uint64_t passed,
+                                                  bool waited) noexcept {
+  const std::uint64_t own = waited ? 0 : s.own.before_begin.load(std::memory_order_relaxed);
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, passed - own);
+}
+/// Charges the time spent outside all regions until the last boundary to `region` (0: to none), for callers that learn
+/// only now which region it belongs to.  Ticks only: for slots without counters.
+/// @param waited  see charge()
+inline void claim_ticks(ThreadSlot& s, std::uint32_t region, bool waited) noexcept {
+  s.claim_outside_ticks(region);
+  if (waited)
+    add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, s.own.before_begin.load(std::memory_order_relaxed));
+}
+/// As claim_ticks(), until now and including counters.  Time claimed for a region of another kind than COMPUTE was
+/// waiting.
 void claim(ThreadSlot& s, std::uint32_t region) noexcept;
 /// Discards the time since the last boundary, which the library itself has used: it is charged to no region.
 void disregard(ThreadSlot& s) noexcept;
@@ -119,6 +135,12 @@ void leave_all(ThreadSlot& s) noexcept;
 /// The owner's innermost open region, whatever its flags; 0 if none is open.
 inline std::uint32_t innermost(const ThreadSlot& s) noexcept {
   return region_of(s.current.load(std::memory_order_relaxed));
+}
+/// Whether the owner is in no region.
+inline bool is_outside(const ThreadSlot& s) noexcept { return s.depth == 0; }
+/// Whether the innermost open region was begun at a reading of the clock: sampling has not skipped it.
+inline bool is_timed(const ThreadSlot& s) noexcept {
+  return (s.current.load(std::memory_order_relaxed) & skipped) == 0;
 }
 
 }  // namespace effort::measure

@@ -6,13 +6,23 @@
 
 namespace effort::measure {
 
-/// Whether begin_recorded() may be called: no region is open, and nothing else has to be done.
-inline bool may_begin_recorded(const ThreadSlot& s) noexcept {
-  return !s.gate.closed() && s.depth == 0 && s.only_recording.load(std::memory_order_relaxed);
+/// Closes the gate for a boundary at `now`.  False, with the gate open, if the session has ended, or if a signal
+/// handler has moved the stamp past `now`.
+inline bool close_gate_to_record(ThreadSlot& s, std::uint64_t now) noexcept {
+  s.gate.close();
+  // The end of a session waits until the gate opens, so this is checked with the gate closed.
+  if (__builtin_expect(s.events.on() && now >= s.last_boundary(), 1)) return true;
+  s.gate.open();
+  return false;
 }
 
-/// Begins a region at `now`, which is not before the slot's stamp.  The time since then is charged to `outside`.  The
-/// caller has closed the gate.
+/// Whether begin_recorded() may be called: no region is open, and nothing else has to be done.
+inline bool may_begin_recorded(const ThreadSlot& s) noexcept {
+  return !s.gate.closed() && is_outside(s) && s.only_recording.load(std::memory_order_relaxed);
+}
+
+/// Begins a region at `now`.  The time since the last boundary is charged to `outside`.  The caller has closed the
+/// gate.
 inline void begin_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
   const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
   s.stamp.store(now, std::memory_order_relaxed);  // no signal handler moves it while the gate is closed
@@ -30,7 +40,7 @@ inline bool may_end_recorded(const ThreadSlot& s, std::uint32_t region) noexcept
          s.only_recording.load(std::memory_order_relaxed);
 }
 
-/// Ends it at `now`, which is not before the slot's stamp.  The caller has closed the gate.
+/// Ends it at `now`.  The caller has closed the gate.
 inline void end_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
   const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
   s.stamp.store(now, std::memory_order_relaxed);
@@ -39,6 +49,11 @@ inline void end_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t now)
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks,
           now - before - s.own.before_end.load(std::memory_order_relaxed));
   s.events.boundary(recording::RecordKind::leave, region, now);
+}
+
+/// Charges the time from the last boundary until `now` to no region.  The caller has closed the gate.
+inline void disregard_until(ThreadSlot& s, std::uint64_t now) noexcept {
+  s.stamp.store(now, std::memory_order_relaxed);
 }
 
 }  // namespace effort::measure

@@ -138,6 +138,12 @@ class alignas(64) ThreadSlot : public SlotFront {
   }
 
   // ---- the owner
+  /// Whether the session that prepared the slot is active.
+  bool in_session() const noexcept { return known.load(std::memory_order_relaxed) > 0; }
+  /// Whether nothing closes the short path, unless the open region does.
+  bool short_path_open() const noexcept { return limit.load(std::memory_order_relaxed) > 0; }
+  /// When the last boundary was, in ticks.
+  std::uint64_t last_boundary() const noexcept { return stamp.load(std::memory_order_relaxed); }
   /// Makes room for `regions` ids, opens the counters and starts the clock.  Allocates.
   void prepare(std::uint64_t session, std::uint32_t regions, const SlotPlan& plan);
   /// Whether a boundary only reads the TSC.
@@ -158,11 +164,6 @@ class alignas(64) ThreadSlot : public SlotFront {
     const std::uint64_t total = all[outside].ticks.load(std::memory_order_relaxed);
     if (region != outside) add_own(all[region].ticks, total - outside_claimed_);
     outside_claimed_ = total;
-  }
-  /// As claim_outside_ticks(), including counters.
-  void claim_outside(std::uint32_t region) noexcept {
-    claim_outside_ticks(region);
-    counters.claim_outside(region);
   }
   /// Forgets the session's registry.
   void leave_session() noexcept { registry_.reset(); }

@@ -78,6 +78,13 @@ class AdapterPort {
   virtual void on_step(StepHooks hooks) = 0;
 };
 
+/// The calling thread's slot; null without an active session.  Fast, unlike AdapterPort::slot(), once the thread has
+/// one.
+inline measure::ThreadSlot* slot_in_session(AdapterPort& port) {
+  measure::ThreadSlot* const slot = measure::this_thread_slot();
+  return slot && slot->in_session() ? slot : port.slot();
+}
+
 }  // namespace effort::session
 
 /// The library's port for an adapter of this build (session::port_build()); null for an adapter of another build, which
