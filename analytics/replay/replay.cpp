@@ -139,7 +139,7 @@ class Feeder {
     if (!know_waits_) return input_;
     input_.rank_wait = wait_;
     input_.delay = input_.transfer = no_transfer_;
-    input_.meets = true;
+    input_.synchronized_steps = true;
     return input_;
   }
   void next_window() {

@@ -182,7 +182,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
     rest[4] = 0;
     for (double x : in.step_wall) rest[4] = std::max(rest[4], std::fabs(x));
     rest[5] = in.delay.empty() && !in.ranks.empty() ? 1 : 0;
-    rest[6] = in.meets || in.ranks.empty() ? 0 : 1;
+    rest[6] = in.synchronized_steps || in.ranks.empty() ? 0 : 1;
   }
   nodes.allreduce(std::span<double>(v), ReduceOp::max);
   Agreed agreed;
@@ -195,7 +195,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
   agreed.largest_wait = rest[3];
   agreed.largest_wall = rest[4];
   agreed.waits = rest[5] == 0;
-  agreed.meets = rest[6] == 0;
+  agreed.synchronized_steps = rest[6] == 0;
   return agreed;
 }
 

@@ -10,11 +10,11 @@ namespace effort::window {
 /// Facts about all nodes' input, known on all nodes after the first exchange.
 struct Agreed {
   bool failed = false;
-  bool layout_changed = false;  ///< the ranks of some node have changed
-  bool wall = false;            ///< step_wall is given
-  bool waits = false;           ///< delay and transfer are given on all nodes
-  bool meets = false;           ///< all ranks meet in every step
-  double largest_load = 0;      ///< largest absolute load of any rank or region in any step
+  bool layout_changed = false;      ///< the ranks of some node have changed
+  bool wall = false;                ///< step_wall is given
+  bool waits = false;               ///< delay and transfer are given on all nodes
+  bool synchronized_steps = false;  ///< as in Input
+  double largest_load = 0;          ///< largest absolute load of any rank or region in any step
   double largest_wait = 0;
   double largest_wall = 0;
 };

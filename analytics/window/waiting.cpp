@@ -42,7 +42,7 @@ double explained(const std::vector<double>& load, const std::vector<double>& del
 
 /// The part of the loss that makes no rank wait.  All communication except transfer counts as waiting.
 double unmet_loss(const Pass& pass, double mean_transfer) {
-  if (!pass.agreed.meets || pass.mean_wait <= 0) return 0;  // unknown
+  if (!pass.agreed.synchronized_steps || pass.mean_wait <= 0) return 0;  // unknown
   const double largest = std::accumulate(pass.step_largest.begin(), pass.step_largest.end(), 0.0);
   const double total = std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0);
   const double loss = (largest - total / pass.input.n_ranks) / pass.steps;

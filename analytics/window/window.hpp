@@ -70,8 +70,8 @@ struct Input {
   /// [n_local][steps] seconds that other ranks waited for the rank at collectives, and that it spent there without
   /// waiting; both may be empty
   std::span<const double> delay, transfer;
-  bool meets = false;   ///< every step has a collective of all ranks that none leaves before all have arrived
-  bool failed = false;  ///< this node has failed and only takes part in the exchange; arrays are ignored
+  bool synchronized_steps = false;  ///< each has a collective of all ranks that none leaves before all have arrived
+  bool failed = false;              ///< this node has failed and only takes part in the exchange; arrays are ignored
 };
 
 /// The result of the analysis.  Identical on all nodes, bit for bit, except for fields marked local.  A look fills the

@@ -7,8 +7,8 @@ namespace effort::engine {
 using measure::Definition;
 using measure::Entry;
 using measure::FrameHeader;
-using measure::Record;
 using measure::RecordHeader;
+using measure::RecordType;
 
 void RebalanceAnswer::add(const RebalanceAnswer& other) {
   if (other.answer > 0) {
@@ -30,7 +30,7 @@ void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
   flows.clear();
   delay.clear();
   transfer.clear();
-  meets.assign(static_cast<std::size_t>(n_steps), false);
+  synchronized.assign(static_cast<std::size_t>(n_steps), false);
   const auto n = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(n_steps);
   for (auto* array : {&load, &wait, &wall}) array->assign(n, 0.0);
   phase.assign(n, NodeId{});
@@ -84,21 +84,21 @@ void Collector::read_until(int local, std::int64_t last_step) {
     std::memcpy(&h, rank.bytes.data() + rank.read, sizeof h);
     if (rank.bytes.size() - rank.read < h.bytes) return;
     // Records after the last step's frame belong to the next look, except those of the end of the run.
-    if (rank.next_step > last_step && h.type != Record::final && h.type != Record::snapshot) return;
+    if (rank.next_step > last_step && h.type != RecordType::final && h.type != RecordType::snapshot) return;
     const std::span<const std::byte> record(rank.bytes.data() + rank.read, h.bytes);
     rank.read += h.bytes;
     switch (h.type) {
-      case Record::definition: {
+      case RecordType::definition: {
         const measure::Defined d = measure::read_definition(record);
         auto& ids = rank.ids[static_cast<std::size_t>(d.what)];
         ids.resize(std::max<std::size_t>(ids.size(), d.id + 1));
         ids[d.id] = names_.add(d);
         break;
       }
-      case Record::frame: read_frame(local, record); break;
-      case Record::traffic: read_traffic(local, record); break;
-      case Record::arrivals: read_arrivals(local, record); break;
-      case Record::rebalance: {
+      case RecordType::frame: read_frame(local, record); break;
+      case RecordType::traffic: read_traffic(local, record); break;
+      case RecordType::arrivals: read_arrivals(local, record); break;
+      case RecordType::rebalance: {
         measure::RebalanceRecord r;
         std::memcpy(&r, record.data(), sizeof r);
         const RebalanceAnswer answer{r.step, r.price, r.computing, r.answer, r.bracketed, r.before, 0.0};
@@ -107,8 +107,8 @@ void Collector::read_until(int local, std::int64_t last_step) {
         if (r.bracketed > 0) rank.bracketed = r.step;
         break;
       }
-      case Record::snapshot: rank.snapshots.emplace_back(rank.next_step, measure::read_text(record)); break;
-      case Record::final: {
+      case RecordType::snapshot: rank.snapshots.emplace_back(rank.next_step, measure::read_text(record)); break;
+      case RecordType::final: {
         measure::FinalRecord f;
         std::memcpy(&f, record.data(), sizeof f);
         rank.final_steps = f.steps;

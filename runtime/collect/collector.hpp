@@ -40,7 +40,7 @@ struct WindowBlock {
   /// unless COMM_WAITS is on.
   std::vector<double> delay, transfer;
   /// [steps] with COMM_WAITS: all ranks of the run met at a collective that none leaves before all have arrived.
-  std::vector<bool> meets;
+  std::vector<bool> synchronized;
 
   void reset(std::int64_t first, int n_local, int n_steps);
 };

@@ -109,7 +109,7 @@ void WaitFinder::add_collectives(Communicator& nodes, Collector& collector, Pass
         ++word;
       }
     if (all_meet && a.header.size == n_ranks_ && a.step >= block.first_step && a.step < block.first_step + block.steps)
-      block.meets[static_cast<std::size_t>(a.step - block.first_step)] = true;
+      block.synchronized[static_cast<std::size_t>(a.step - block.first_step)] = true;
     waits_.add(std::move(batch));
   }
 

@@ -89,8 +89,8 @@ window::Input WindowInput::window(const WindowBlock& block, std::int64_t since, 
   }
   in.delay = delay_;
   in.transfer = transfer_;
-  const auto from = block.meets.begin() + first;
-  in.meets = std::all_of(from, from + steps, [](bool met) { return met; });
+  const auto from = block.synchronized.begin() + first;
+  in.synchronized_steps = std::all_of(from, from + steps, [](bool met) { return met; });
   return in;
 }
 

@@ -12,7 +12,7 @@
 
 namespace effort::measure {
 
-enum class Record : std::uint16_t {
+enum class RecordType : std::uint16_t {
   definition = 1,
   frame = 2,
   rebalance = 3,
@@ -25,7 +25,7 @@ enum class Record : std::uint16_t {
 /// Precedes every record.  Both ends run the same library on the same node, so the compiler's layout is used as is.
 struct RecordHeader {
   std::uint32_t bytes;  ///< of the whole record, header included; a multiple of 8
-  Record type;
+  RecordType type;
   std::uint16_t flags;
 };
 
@@ -94,29 +94,29 @@ class RecordStream {
     const std::uint32_t head[4] = {d.id, static_cast<std::uint32_t>(d.what) << 8 | static_cast<std::uint32_t>(d.kind),
                                    static_cast<std::uint32_t>(d.name.size()),
                                    static_cast<std::uint32_t>(d.unit.size())};
-    begin(Record::definition);
+    begin(RecordType::definition);
     put(head, sizeof head);
     put(d.name.data(), d.name.size());
     put(d.unit.data(), d.unit.size());
     end();
   }
-  void text(Record type, const std::string& text) {
+  void text(RecordType type, const std::string& text) {
     begin(type);
     put(text.data(), text.size());
     end();
   }
   void traffic(std::span<const Flow> flows) {
-    begin(Record::traffic);
+    begin(RecordType::traffic);
     put(flows.data(), flows.size_bytes());
     end();
   }
   void arrivals(ArrivalsHeader header, std::span<const std::uint64_t> words) {
-    header.record = {static_cast<std::uint32_t>(sizeof header + words.size_bytes()), Record::arrivals, 0};
+    header.record = {static_cast<std::uint32_t>(sizeof header + words.size_bytes()), RecordType::arrivals, 0};
     put(&header, sizeof header);
     put(words.data(), words.size_bytes());
   }
   template <typename T>
-  void fixed(T record, Record type) {
+  void fixed(T record, RecordType type) {
     static_assert(sizeof(T) % 8 == 0);
     record.record = {sizeof(T), type, 0};
     put(&record, sizeof record);
@@ -125,7 +125,7 @@ class RecordStream {
   std::vector<std::byte>& bytes() noexcept { return bytes_; }
 
  private:
-  void begin(Record type) {
+  void begin(RecordType type) {
     start_ = bytes_.size();
     const RecordHeader h{0, type, 0};
     put(&h, sizeof h);

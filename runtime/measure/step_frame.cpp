@@ -90,7 +90,7 @@ void StepFrame::write(FrameHeader h, const std::vector<CounterChoice::Metric>& s
     entry(whole_step, step_metrics[c].id, step_values_[c] * steps);
   }
   for (std::uint32_t u = 0; u < work_.size(); ++u) entry(0, work_series + u, work_[u]);
-  h.record = {static_cast<std::uint32_t>(bytes.size() - at), Record::frame, 0};
+  h.record = {static_cast<std::uint32_t>(bytes.size() - at), RecordType::frame, 0};
   std::memcpy(bytes.data() + at, &h, sizeof h);
 }
 

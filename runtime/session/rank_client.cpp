@@ -11,7 +11,7 @@
 
 namespace effort::session {
 
-using measure::Record;
+using measure::RecordType;
 
 RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment)
     : setup_(std::move(setup)),
@@ -70,7 +70,7 @@ void RankClient::push_answer(std::int64_t step, const measure::Price& price, int
   r.before = bracketed && rebalancing_since_ < step ? HUGE_VAL : recorder_.load_before_price();
   r.answer = answer;
   r.bracketed = bracketed ? 1 : 0;
-  pending_.fixed(r, Record::rebalance);
+  pending_.fixed(r, RecordType::rebalance);
   if (answer > 0) recorder_.record_rebalance();
 }
 
@@ -281,7 +281,7 @@ Status RankClient::snapshot(const char* path) {
   if (off()) return Status::switched_off;
   // All ranks place the request at the same step of their streams, even if a full ring has delayed frames.
   publish_held_back(step_ - 1);
-  attempt([&] { pending_.text(Record::snapshot, path); });
+  attempt([&] { pending_.text(RecordType::snapshot, path); });
   const std::int64_t number = ++snapshots_;
   flush(pending_);
   segment_.header().work.notify();
@@ -299,7 +299,7 @@ Status RankClient::finalize() {
     f.steps = step_;
     attempt([&] {
       recorder_.add_final_notes(pending_);
-      pending_.fixed(f, Record::final);
+      pending_.fixed(f, RecordType::final);
     });
     flush(pending_);
     segment_.header().work.notify();

@@ -29,7 +29,7 @@ struct Run {
   std::function<double(int rank, std::int64_t step)> wait;             ///< empty: not given
   std::function<double(int rank, std::int64_t step)> wall;             ///< empty: not given
   std::function<double(int rank, std::int64_t step)> delay, transfer;  ///< empty: not given
-  bool meets = false;                                                  ///< all ranks meet in every step
+  bool synchronized_steps = false;                                     ///< as in Input
 };
 
 /// One node's arrays of one window.
@@ -72,7 +72,7 @@ struct Slice {
     input.step_wall = wall;
     input.delay = delay;
     input.transfer = transfer;
-    input.meets = run.meets;
+    input.synchronized_steps = run.synchronized_steps;
   }
 };
 

@@ -93,7 +93,7 @@ TEST_CASE("a loss that nobody waits for causes no rebalance", "[window]") {
   // The mean rank could wait for 0.5 s a step, but writes files for as long.
   Run run = run_with([](int r, std::int64_t) { return r < 4 ? 3.0 : 2.0; }, 0.0);
   CHECK(recommended(run, 0.5, 0.0) == 3 * 5);  // unless it is known that all meet, nothing follows
-  run.meets = true;
+  run.synchronized_steps = true;
   CHECK(recommended(run, 0.5, 0.0) == 3 * 5);
   CHECK(recommended(run, 0.02, 0.0) == 0);
   CHECK(recommended(run, 0.5, 0.48) == 0);     // all of it is transfer

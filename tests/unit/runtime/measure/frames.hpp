@@ -29,8 +29,8 @@ inline Frame read(RecordStream& stream, int* definitions = nullptr) {
     RecordHeader h;
     std::memcpy(&h, bytes.data(), sizeof h);
     REQUIRE(h.bytes <= bytes.size());
-    if (h.type == Record::definition && definitions) ++*definitions;
-    if (h.type == Record::frame) {
+    if (h.type == RecordType::definition && definitions) ++*definitions;
+    if (h.type == RecordType::frame) {
       std::memcpy(&f.header, bytes.data(), sizeof f.header);
       for (std::uint32_t i = 0; i < f.header.n_entries; ++i) {
         Entry e;
@@ -77,7 +77,7 @@ inline std::vector<std::string> notes_in(RecordStream& stream) {
   while (!bytes.empty()) {
     RecordHeader h;
     std::memcpy(&h, bytes.data(), sizeof h);
-    if (h.type == Record::definition)
+    if (h.type == RecordType::definition)
       if (const Defined d = read_definition(bytes.first(h.bytes)); d.what == Definition::note) notes.push_back(d.name);
     bytes = bytes.subspan(h.bytes);
   }
