@@ -67,6 +67,20 @@ void inlined() {
     effort_end_inline(regions[i & 7]);
   }
 }
+
+/// Regions of a few operations on sums that stay in registers, unless a call takes the registers.
+template <auto begin, auto end>
+void sums() {
+  double a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+  for (int i = 0; i < pairs; ++i) {
+    const auto x = static_cast<double>(i & 255);
+    begin(regions[0]);
+    a += x, b += x * a, c -= x, d += x * c, e += x, f -= x * e, g += x, h += x * g;
+    end(regions[0]);
+  }
+  [[maybe_unused]] static volatile double all;
+  all = a + b + c + d + e + f + g + h;
+}
 void scopes() {
   static const effort::RegionId id("region 0");
   for (int i = 0; i < pairs; ++i) effort::Region scope(id);
@@ -177,6 +191,9 @@ int main(int argc, char** argv) {
   compare("8 regions alternating", alternating, rounds, 1.2);
   compare("8 regions nested", nested, rounds, 1.2);
   compare("8 alternating, inline", inlined, rounds, 1.1);
+  compare("8 alternating, inline", inlined, rounds, 0, alternating, "calls");
+  compare("around sums, inline", sums<effort_begin_inline, effort_end_inline>, rounds, 0,
+          sums<effort_begin, effort_end>, "calls");
   compare("1 region, scope of C++", scopes, rounds, 1.3);
 #ifdef BENCH_FORTRAN
   compare("1 region, Fortran", fortran, rounds, 1.1, one, "C");
