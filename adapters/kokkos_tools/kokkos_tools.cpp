@@ -4,7 +4,7 @@
 // continue after their launch has returned: the remaining time shows in the fence.
 #include "effort/effort.h"
 #include "runtime/environment.hpp"
-#include "runtime/measure/boundary.hpp"
+#include "runtime/measure/registry.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/session/adapter_port.hpp"
 
