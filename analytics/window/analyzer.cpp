@@ -34,6 +34,15 @@ void check(const Settings& s) {
   check(s.minimum_gain >= 0 && std::isfinite(s.minimum_gain), "minimum_gain", s.minimum_gain, "a number >= 0");
 }
 
+/// The means of the regions, rank by rank.
+void take_region_loads(Pass& pass) {
+  const std::size_t n_local = pass.rank_mean.size(), n_regions = static_cast<std::size_t>(pass.input.n_regions);
+  pass.result.region_load.resize(n_local * n_regions);
+  for (std::size_t g = 0; g < n_regions; ++g)
+    for (std::size_t l = 0; l < n_local; ++l)
+      pass.result.region_load[l * n_regions + g] = pass.row_mean[g * n_local + l];
+}
+
 }  // namespace
 
 const char* stage_name(Stage stage) {
@@ -149,8 +158,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   described |= waiting.advice;
   watch.set_unmet(waiting.unmet);
   known.advice = decided | described;
-  known.local_region_load.assign(pass.row_mean.begin(),
-                                 pass.row_mean.end() - static_cast<std::ptrdiff_t>(pass.rank_mean.size()));
+  take_region_loads(pass);
   known.bytes = bytes();
   known.stage_bytes = stage_bytes(pass);
   stop(Stage::decision);
@@ -227,9 +235,9 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
   of(Stage::loads) = watch.bytes() + layout.bytes() + peaks.bytes() + size(pass.rank_mean, pass.row_mean) +
                      2 * rows_of_steps * sizeof(double);
   of(Stage::cost_model) = costs.bytes() + size(r.speed);
-  of(Stage::prediction) = size(r.load, r.predicted, r.local_region_load, r.delay, r.delay_region);
+  of(Stage::prediction) = size(r.load, r.predicted, r.region_load, r.delay, r.delay_region);
   // The signatures are a copy of the regions' means.
-  of(Stage::strata) = strata.bytes() + size(r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);
+  of(Stage::strata) = strata.bytes() + size(r.stratum, r.medoid_rank, r.stratum_region_load, r.region_load);
   of(Stage::decision) = sizeof(balance::Decision);
   return out;
 }

@@ -1,14 +1,14 @@
-// The report of a window: every scalar that the analysis computes for it, in one table.
+// The report of a window: every number that the analysis computes for it, and every array of the hint, in two tables.
 //
-// The hint board, effort_hint, the snapshot, `effort info --json` and replays are made from this table.  A number is
-// added with one row here, the line of the analysis that sets it, and, if it is part of the hint, a field of the same
-// name in effort.h and effort_types.f90 (docs/architecture.md, "Adding a number to the hint").
+// The hint board, effort_hint, the snapshot, `effort info --json` and replays are made from these tables.  A number or
+// an array is added with one row here, the line of the analysis that sets it, and, if it is part of the hint, a field
+// of the same name in effort.h and effort_types.f90 (docs/architecture.md, "Adding a number to the hint").
 #pragma once
 
 #include <cstdint>
 
-// Rows are X(name, value while unknown).  All are double.  A negative value means "not known"; a number that starts at
-// 0 is always known, and a file without it is refused.
+// Rows of numbers are X(name, value while unknown).  All are double.  A negative value means "not known"; a number that
+// starts at 0 is always known, and a file without it is refused.
 
 /// Numbers of effort_hint, which has a field of each name.
 #define EFFORT_HINT_NUMBERS(X)                                                                                   \
@@ -29,6 +29,21 @@
   X(strata_agreement, -1) /* share of ranks in matching strata, approximate against exact ones */
 
 #define EFFORT_WINDOW_NUMBERS(X) EFFORT_HINT_NUMBERS(X) EFFORT_DESCRIPTION_NUMBERS(X)
+
+/// Arrays of effort_hint, which has a pointer of each name: X(name, type of an element, Extent).  An array of all ranks
+/// that is not known is empty, and null in effort_hint.
+#define EFFORT_HINT_ARRAYS(X)                                                                          \
+  X(load, double, ranks)      /* seconds per step, mean over the steps of the report */                \
+  X(predicted, double, ranks) /* seconds per step, for the steps from delivery to the next hint */     \
+  X(speed, double, ranks)     /* time per unit of work, relative to the typical rank's (1) */          \
+  X(stratum, std::int32_t, ranks)                                                                      \
+  X(delay, double, ranks)              /* seconds per step that others waited for the rank */          \
+  X(delay_region, std::int32_t, ranks) /* the region that made it late; -1: none stands out */         \
+  X(medoid_rank, std::int32_t, strata)                                                                 \
+  X(stratum_region_load, double, strata_regions) /* seconds per step, mean over the stratum's ranks */ \
+  X(region_load, double, local_regions)          /* seconds per step, mean over the window */          \
+  X(unit_cost, double, units)                    /* seconds per unit; < 0: not identifiable */         \
+  X(unit_cost_error, double, units)              /* standard errors, seconds per unit; < 0: not identifiable */
 
 /// The reasons for a hint, X(name, name in the C API, bit): EFFORT_ADVICE_* and `effort info --json` have the same.
 #define EFFORT_ADVICE_BITS(X)                                                                                   \
@@ -68,5 +83,30 @@ struct Report {
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
 };
+
+/// The shape of a hint's array.
+enum class Extent {
+  ranks,           ///< [ranks of the run]
+  strata,          ///< [strata]
+  units,           ///< [units of work]
+  strata_regions,  ///< [strata][regions]
+  local_regions    ///< [ranks of the node][regions], which every node has for its own ranks; effort_hint has one row
+};
+
+/// One Of<type> for each of the hint's arrays.
+template <template <typename> typename Of>
+struct HintArrays {
+#define EFFORT_ARRAY(name, type, extent) Of<type> name{};
+  EFFORT_HINT_ARRAYS(EFFORT_ARRAY)
+#undef EFFORT_ARRAY
+};
+
+/// Calls take(extent, of.name...) for each of the hint's arrays.
+template <typename Take, typename... Structs>
+void each_hint_array(const Take& take, Structs&&... of) {
+#define EFFORT_ARRAY(name, type, extent) take(Extent::extent, of.name...);
+  EFFORT_HINT_ARRAYS(EFFORT_ARRAY)
+#undef EFFORT_ARRAY
+}
 
 }  // namespace effort::window

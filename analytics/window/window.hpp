@@ -74,24 +74,16 @@ struct Input {
   bool failed = false;              ///< this node has failed and only takes part in the exchange; arrays are ignored
 };
 
-/// The result of the analysis.  Identical on all nodes, bit for bit, except for fields marked local.  A look fills the
-/// fields marked * and the report's steps, loads, price and decision.  A description fills the rest, which stays until
-/// the next one.
-struct Result : Report {
+template <typename T>
+using ResultArray = std::vector<T>;
+
+/// The result of the analysis.  Identical on all nodes, bit for bit, except for `region_load` and fields marked local.
+/// A look fills `next`, `load`, `predicted`, and the report's steps, loads, price and decision.  A description fills
+/// the rest, which stays until the next one.
+struct Result : Report, HintArrays<ResultArray> {
   bool failed = false;  ///< a node failed or had bad input: every other field is empty
-  NextLook next;        ///< *
+  NextLook next;
   int n_ranks = 0, n_regions = 0, n_units = 0;
-  std::vector<double> load;           ///< * [n_ranks] seconds per step, mean over the steps of the report
-  std::vector<double> predicted;      ///< * [n_ranks] seconds per step, for the steps from delivery to the next hint
-  std::vector<double> speed;          ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
-  std::vector<std::int32_t> stratum;  ///< [n_ranks]
-  std::vector<double> delay;  ///< [n_ranks] seconds per step that others waited for the rank; empty: not measured
-  std::vector<std::int32_t> delay_region;   ///< [n_ranks] the region that made it late; -1: none stands out
-  std::vector<std::int32_t> medoid_rank;    ///< [strata]
-  std::vector<double> stratum_region_load;  ///< [strata][n_regions] seconds per step, mean over the stratum's ranks
-  std::vector<double> unit_cost;            ///< [n_units] seconds per unit; < 0: not identifiable
-  std::vector<double> unit_cost_error;      ///< [n_units] standard errors, seconds per unit; < 0: not identifiable
-  std::vector<double> local_region_load;    ///< local: [n_regions][n_local] seconds per step, mean over the window
   std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
   std::size_t bytes = 0;                         ///< local: memory kept between windows
   std::array<std::size_t, n_stages>

@@ -28,22 +28,11 @@ void fill(effort_hint& out, const session::DeliveredHint& h) {
   out.window_last = r.last;
   out.rank = h.rank;
   out.n_ranks = h.n_ranks;
-  out.load = h.view.load;
-  out.predicted = h.view.predicted;
-  out.speed = h.view.speed;
   out.n_regions = n.n_regions;
   out.region_name = h.region_name;
-  out.region_load = h.view.region_load;
-  out.stratum_region_load = h.view.stratum_region_load;
-  out.stratum = h.view.stratum;
   out.n_strata = r.strata;
-  out.medoid_rank = h.view.medoid_rank;
   out.n_units = n.n_units;
   out.unit_name = h.unit_name;
-  out.unit_cost = h.view.unit_cost;
-  out.unit_cost_error = h.view.unit_cost_error;
-  out.delay = h.view.delay;
-  out.delay_region = h.view.delay_region;
   out.rebalance = r.rebalance ? 1 : 0;
   out.advice = r.advice;
   out.worst_region = r.worst_region;
@@ -51,6 +40,7 @@ void fill(effort_hint& out, const session::DeliveredHint& h) {
 #define EFFORT_NUMBER(name, unknown) out.name = r.name;
   EFFORT_HINT_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
+  window::each_hint_array([](window::Extent, auto& array, auto values) { array = values; }, out, h.view);
   if (!h.overtaken) return;
   out.rebalance = 0;
   out.advice |= EFFORT_ADVICE_STALE;

@@ -20,60 +20,93 @@ struct Board::Control {
   char names[names_bytes];
 };
 
-/// Offsets of the arrays in a slot.
-struct Board::SlotLayout {
-  std::size_t numbers = 0, load, predicted, speed, stratum_region_load, region_load, unit_cost, unit_cost_error,
-              stratum, medoid, delay, delay_region, sample, end;
+/// The position of an array in a slot, in bytes.
+template <typename T>
+struct Place {
+  std::size_t offset = 0;
+};
 
-  explicit SlotLayout(const BoardShape& s) {
-    std::size_t at = sizeof(HintNumbers);
-    auto take = [&](std::size_t bytes) {
-      const std::size_t here = at;
-      at = (at + bytes + 63) / 64 * 64;
-      return here;
-    };
-    at = (at + 63) / 64 * 64;
-    const auto ranks = static_cast<std::size_t>(s.n_ranks), local = static_cast<std::size_t>(s.n_local);
-    load = take(ranks * 8);
-    predicted = take(ranks * 8);
-    speed = take(ranks * 8);
-    stratum_region_load = take(static_cast<std::size_t>(max_strata) * max_hint_regions * 8);
-    region_load = take(local * max_hint_regions * 8);
-    unit_cost = take(max_hint_units * 8);
-    unit_cost_error = take(max_hint_units * 8);
-    stratum = take(ranks * 4);
-    medoid = take(max_strata * 4);
-    delay = take(ranks * 8);
-    delay_region = take(ranks * 4);
-    sample = take(local * 8);
-    end = at;
+/// An array as rows of equal length.
+struct Rows {
+  std::size_t count, length;
+};
+
+/// The numbers of which the sizes of a hint's arrays are made.
+struct Sizes {
+  std::size_t ranks, local, strata, units, regions;
+
+  Rows of(window::Extent extent) const {
+    switch (extent) {
+      case window::Extent::ranks: return {1, ranks};
+      case window::Extent::strata: return {1, strata};
+      case window::Extent::units: return {1, units};
+      case window::Extent::strata_regions: return {strata, regions};
+      case window::Extent::local_regions: return {local, regions};
+    }
+    return {0, 0};
   }
 };
 
 namespace {
 
-template <typename T>
-T* at(std::byte* base, std::size_t offset) {
-  return reinterpret_cast<T*>(base + offset);
-}
+constexpr std::size_t whole_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 template <typename T>
-void copy(std::byte* base, std::size_t offset, std::span<const T> values) {
-  if (!values.empty()) std::memcpy(base + offset, values.data(), values.size_bytes());
+T* at(std::byte* base, Place<T> place) {
+  return reinterpret_cast<T*>(base + place.offset);
+}
+
+Sizes most_of(const BoardShape& shape) {
+  return {static_cast<std::size_t>(shape.n_ranks), static_cast<std::size_t>(shape.n_local), max_strata, max_hint_units,
+          max_hint_regions};
+}
+
+Sizes sizes_of(const HintNumbers& numbers, const BoardShape& shape) {
+  return {static_cast<std::size_t>(shape.n_ranks), static_cast<std::size_t>(shape.n_local),
+          static_cast<std::size_t>(numbers.report.strata), static_cast<std::size_t>(numbers.n_units),
+          static_cast<std::size_t>(numbers.n_regions)};
+}
+
+/// Copies the first values of the first rows.  Copies nothing and returns false if the array is not known.
+template <typename T>
+bool copy(std::span<const T> values, Rows given, Rows used, T* to) {
+  if (values.size() < given.count * given.length) return false;
+  for (std::size_t row = 0; row < used.count; ++row)
+    std::copy_n(values.data() + row * given.length, used.length, to + row * used.length);
+  return true;
 }
 
 }  // namespace
+
+/// The places of the numbers, which come first, and of the arrays in a slot.
+struct Board::SlotLayout : window::HintArrays<Place> {
+  Place<double> sample;
+  std::size_t end = whole_lines(sizeof(HintNumbers));
+
+  explicit SlotLayout(const BoardShape& shape) {
+    const Sizes most = most_of(shape);
+    const auto take = [&]<typename T>(Place<T>& place, std::size_t n) {
+      place.offset = end;
+      end = whole_lines(end + n * sizeof(T));
+    };
+    window::each_hint_array(
+        [&](window::Extent extent, auto& place) {
+          const Rows rows = most.of(extent);
+          take(place, rows.count * rows.length);
+        },
+        *this);
+    take(sample, most.local);
+  }
+};
 
 Board::Control& Board::control() const noexcept { return *reinterpret_cast<Control*>(base_); }
 
 Board::Board(std::byte* base, const BoardShape& shape) : base_(base), shape_(shape) {}
 
-std::size_t Board::bytes(const BoardShape& shape) {
-  return (sizeof(Control) + 63) / 64 * 64 + 2 * SlotLayout(shape).end;
-}
+std::size_t Board::bytes(const BoardShape& shape) { return whole_lines(sizeof(Control)) + 2 * SlotLayout(shape).end; }
 
 std::byte* Board::slot(std::int64_t look) const noexcept {
-  return base_ + (sizeof(Control) + 63) / 64 * 64 + static_cast<std::size_t>(look % 2) * SlotLayout(shape_).end;
+  return base_ + whole_lines(sizeof(Control)) + static_cast<std::size_t>(look % 2) * SlotLayout(shape_).end;
 }
 
 void Board::append_names(std::span<const std::string> names, std::uint32_t* offsets, int& have, int limit) {
@@ -95,35 +128,24 @@ void Board::publish(const HintContent& content) {
   const SlotLayout layout(shape_);
   std::byte* base = slot(content.numbers.look);
   HintNumbers numbers = content.numbers;
-  const std::int32_t full = numbers.n_regions;
   numbers.sample_from = content.sample.from;
-  numbers.n_regions = std::min(full, names_written_);
+  numbers.n_regions = std::min(numbers.n_regions, names_written_);
   numbers.n_units = std::min(numbers.n_units, units_written_);
   window::Report& report = numbers.report;
   report.strata = std::min(report.strata, max_strata);
-  if (numbers.n_regions < full) report.advice |= window::advice_truncated;
-  if (report.worst_region >= numbers.n_regions) report.worst_region = -1;
-  copy(base, layout.load, content.load);
-  copy(base, layout.predicted, content.predicted);
-  copy(base, layout.speed, content.speed);
-  copy(base, layout.stratum, content.stratum);
-  copy(base, layout.sample, content.sample.probability);
-  numbers.has_delays = !content.delay.empty();
-  copy(base, layout.delay, content.delay);
-  std::vector<std::int32_t> delay_region(content.delay_region.begin(), content.delay_region.end());
-  for (std::int32_t& g : delay_region) g = g < numbers.n_regions ? g : -1;
-  copy(base, layout.delay_region, std::span<const std::int32_t>(delay_region));
-  copy(base, layout.medoid, content.medoid_rank.first(static_cast<std::size_t>(report.strata)));
-  const auto n = static_cast<std::size_t>(numbers.n_regions);
-  for (std::size_t s = 0; s < static_cast<std::size_t>(report.strata); ++s)
-    copy(base, layout.stratum_region_load + s * n * 8,
-         content.stratum_region_load.subspan(s * content.stratum_stride, n));
-  for (std::size_t r = 0; r < static_cast<std::size_t>(shape_.n_local); ++r)
-    copy(base, layout.region_load + r * max_hint_regions * 8,
-         content.region_load.subspan(r * static_cast<std::size_t>(full), n));
-  const auto units = static_cast<std::size_t>(numbers.n_units);
-  copy(base, layout.unit_cost, content.unit_cost.first(std::min(units, content.unit_cost.size())));
-  copy(base, layout.unit_cost_error, content.unit_cost_error.first(std::min(units, content.unit_cost_error.size())));
+  const Sizes given = sizes_of(content.numbers, shape_), used = sizes_of(numbers, shape_);
+  window::each_hint_array(
+      [&](window::Extent extent, auto values, auto place, bool& known) {
+        known = copy(values, given.of(extent), used.of(extent), at(base, place));
+      },
+      content, layout, numbers.known);
+  std::copy(content.sample.probability.begin(), content.sample.probability.end(), at(base, layout.sample));
+  if (used.regions < given.regions) {
+    report.advice |= window::advice_truncated;
+    const auto leave_out = [&](std::int32_t& region) { region = region < numbers.n_regions ? region : -1; };
+    leave_out(report.worst_region);
+    if (numbers.known.delay_region) std::for_each_n(at(base, layout.delay_region), given.ranks, leave_out);
+  }
   std::memcpy(base, &numbers, sizeof numbers);
   c.hints.store(numbers.look + 1, std::memory_order_release);
 }
@@ -159,20 +181,16 @@ bool Board::finished(int& status) const noexcept {
 HintView Board::view(std::int64_t look, int local) const noexcept {
   const SlotLayout layout(shape_);
   std::byte* base = slot(look);
-  const bool has_delays = at<HintNumbers>(base, layout.numbers)->has_delays;
-  return {at<HintNumbers>(base, layout.numbers),
-          at<double>(base, layout.load),
-          at<double>(base, layout.predicted),
-          at<double>(base, layout.speed),
-          at<double>(base, layout.stratum_region_load),
-          at<double>(base, layout.region_load) + static_cast<std::size_t>(local) * max_hint_regions,
-          at<double>(base, layout.unit_cost),
-          at<double>(base, layout.unit_cost_error),
-          at<std::int32_t>(base, layout.stratum),
-          at<std::int32_t>(base, layout.medoid),
-          has_delays ? at<double>(base, layout.delay) : nullptr,
-          has_delays ? at<std::int32_t>(base, layout.delay_region) : nullptr,
-          at<double>(base, layout.sample)[local]};
+  HintView view;
+  view.numbers = reinterpret_cast<const HintNumbers*>(base);
+  const auto own = static_cast<std::size_t>(local) * static_cast<std::size_t>(view.numbers->n_regions);
+  window::each_hint_array(
+      [&](window::Extent extent, auto& array, auto place, bool known) {
+        if (known) array = at(base, place) + (extent == window::Extent::local_regions ? own : 0);
+      },
+      view, layout, view.numbers->known);
+  view.probability = at(base, layout.sample)[local];
+  return view;
 }
 
 // A slot is overwritten only after the next look has been published.

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace effort::node {
 
@@ -35,41 +34,37 @@ struct SampleContent {
   std::span<const double> probability;  ///< [n_local] with which each rank is in the sample, anew in every window
 };
 
-/// The scalars of a hint; the arrays follow in the slot.
+// What HintNumbers, HintContent and HintView hold of each array.
+template <typename>
+using IsKnown = bool;
+template <typename T>
+using ContentArray = std::span<const T>;
+template <typename T>
+using ViewArray = const T*;
+
+/// The numbers of a hint; the arrays follow in the slot.
 struct HintNumbers {
   std::int64_t look = -1;  ///< index of the look, from 0
   Appointment now, next;   ///< times of this look and of the next one
   std::int32_t n_regions = 0, n_units = 0;
-  std::int64_t sample_from = -1;  ///< SampleContent::from
-  bool has_delays = false;
   window::Report report;
+  std::int64_t sample_from = -1;      ///< SampleContent::from
+  window::HintArrays<IsKnown> known;  ///< set when the hint is published
 };
 
 /// A hint as the background thread publishes it; spans are copied.
-struct HintContent {
+struct HintContent : window::HintArrays<ContentArray> {
   HintNumbers numbers;
-  std::span<const double> load, predicted, speed;  ///< [n_ranks]
-  std::span<const std::int32_t> stratum;           ///< [n_ranks]
-  std::span<const double> delay;                   ///< [n_ranks]; empty: not measured
-  std::span<const std::int32_t> delay_region;      ///< [n_ranks], likewise
-  std::span<const std::int32_t> medoid_rank;       ///< [n_strata]
-  std::span<const double> stratum_region_load;     ///< [n_strata][stride], the first n_regions of each row
-  std::size_t stratum_stride = 0;
-  std::span<const double> region_load;        ///< [n_local][n_regions]
   std::span<const std::string> region_names;  ///< all names; the first n_regions are used
   std::span<const std::string> unit_names;
-  std::span<const double> unit_cost, unit_cost_error;
   SampleContent sample;
 };
 
-/// A hint as a rank sees it: pointers into the board.
-struct HintView {
-  const HintNumbers* numbers;
-  const double *load, *predicted, *speed, *stratum_region_load, *region_load, *unit_cost, *unit_cost_error;
-  const std::int32_t *stratum, *medoid_rank;
-  const double* delay;               ///< null: not measured
-  const std::int32_t* delay_region;  ///< likewise
-  double probability;                ///< of SampleContent, for this rank
+/// A hint as a rank sees it: pointers into the board, and null for arrays that are not known.  `region_load` has the
+/// rank's regions only.
+struct HintView : window::HintArrays<ViewArray> {
+  const HintNumbers* numbers = nullptr;
+  double probability = 0;  ///< of SampleContent, for this rank
 };
 
 /// Looks use two slots alternately.  While ranks read the hint of look k, that of look k + 1 may be written.  Look k +

@@ -28,7 +28,6 @@ TEST_CASE("a board shows a hint as it was published") {
     h.stratum = stratum;
     h.medoid_rank = medoid;
     h.stratum_region_load = by_stratum;
-    h.stratum_stride = 2;
     h.region_load = region_load;
     h.region_names = names;
     board.publish(h);
@@ -39,6 +38,7 @@ TEST_CASE("a board shows a hint as it was published") {
     CHECK(v.stratum[2] == 1);
     CHECK(v.stratum_region_load[3] == 4);
     CHECK(v.region_load[0] == 9);
+    CHECK(v.delay == nullptr);
     CHECK(std::string(board.region_name(1)) == "b");
     if (w > 0) CHECK(board.view(w - 1, 0).numbers->look == w - 1);
   }
@@ -49,19 +49,25 @@ TEST_CASE("a hint with more regions than the board has room for is flagged as tr
   auto segment = Segment::make_private({1, shape});
   std::vector<std::string> names;
   for (int i = 0; i < max_hint_regions + 100; ++i) names.push_back("region " + std::to_string(i));
-  const std::vector<double> one{1}, loads(names.size(), 2.0);
-  const std::vector<std::int32_t> zero{0};
+  std::vector<double> one{1}, loads(2 * names.size(), 2.0);
+  loads[names.size()] = 3;
+  const std::vector<std::int32_t> zero{0}, last{max_hint_regions + 99};
   HintContent h;
   h.numbers.look = 0;
   h.numbers.n_regions = static_cast<std::int32_t>(names.size());
-  h.numbers.report.strata = 1;
-  h.load = h.predicted = one;
-  h.stratum = h.medoid_rank = zero;
+  h.numbers.report.strata = 2;
+  h.numbers.report.worst_region = max_hint_regions;
+  h.load = h.predicted = h.delay = one;
+  h.stratum = zero;
+  h.delay_region = last;
   h.stratum_region_load = h.region_load = loads;
-  h.stratum_stride = names.size();
   h.region_names = names;
   segment->board().publish(h);
   const HintView v = segment->board().view(0, 0);
   CHECK(v.numbers->n_regions == max_hint_regions);
   CHECK((v.numbers->report.advice & effort::window::advice_truncated) != 0);
+  CHECK(v.numbers->report.worst_region == -1);
+  CHECK(v.delay_region[0] == -1);
+  CHECK(v.stratum_region_load[max_hint_regions - 1] == 2);
+  CHECK(v.stratum_region_load[max_hint_regions] == 3);
 }
