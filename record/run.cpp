@@ -15,12 +15,19 @@ const char* kind_name(Kind kind) {
   return "unknown";
 }
 
-void Series::set_totals(double sum, double largest, std::int32_t largest_rank, std::int32_t ranks) {
-  total = sum;
-  mean_over_ranks = sum / ranks;
-  max_over_ranks = largest;
-  max_rank = largest_rank;
-  imbalance = mean_over_ranks > 0 ? largest / mean_over_ranks - 1 : 0;
+void Totals::add(const Totals& others) {
+  total += others.total;
+  if (largest_rank >= 0 && others.largest <= largest) return;
+  largest = others.largest;
+  largest_rank = others.largest_rank;
+}
+
+void Series::set_totals(const Totals& of_ranks, std::int32_t ranks) {
+  total = of_ranks.total;
+  mean_over_ranks = total / ranks;
+  max_over_ranks = of_ranks.largest;
+  max_rank = of_ranks.largest_rank;
+  imbalance = mean_over_ranks > 0 ? max_over_ranks / mean_over_ranks - 1 : 0;
 }
 
 double Run::computing_seconds() const {

@@ -37,6 +37,16 @@ struct Module {
   std::string build_id;  ///< hexadecimal; empty if there is none
 };
 
+/// Sums over the steps of ranks.
+struct Totals {
+  double total = 0;                ///< over the ranks
+  double largest = 0;              ///< of one rank
+  std::int32_t largest_rank = -1;  ///< the rank of that sum, the first one of equal sums; -1: no rank has been added
+
+  /// Adds other ranks.
+  void add(const Totals& others);
+};
+
 /// One measured matrix, ranks x steps: a region in a phase, seen by one metric.  The sums are exact (taken before
 /// compression), over all steps.
 struct Series {
@@ -51,8 +61,8 @@ struct Series {
   double imbalance = 0;        ///< max_over_ranks / mean_over_ranks - 1; 0 when the mean is 0
   double nrmse = absent;       ///< error of the stored history relative to the measured values
 
-  /// Sets the totals from the sum over all ranks and the largest rank's sum.
-  void set_totals(double sum, double largest, std::int32_t largest_rank, std::int32_t ranks);
+  /// Sets the totals from those of all ranks.
+  void set_totals(const Totals& of_ranks, std::int32_t ranks);
 };
 
 /// One analysis window with its outcome.  `rebalance` and `rebalanced` belong to the window whose loads the hint was
@@ -62,15 +72,6 @@ struct Window : window::Report {
   std::int64_t rebalanced_at = -1;  ///< step; -1: the host did not rebalance
   std::string worst_region_name;    ///< name of `worst_region`, an id that is valid only during the run; empty: unknown
   double wait_seconds = 0;          ///< longest wait of a rank for this window's hint
-};
-
-/// The strata of one window.
-struct Strata {
-  std::int64_t first = 0, last = 0;       ///< steps of the window, inclusive
-  std::vector<std::int32_t> label;        ///< [ranks] stratum of each rank, 0-based
-  std::vector<std::int32_t> medoid_rank;  ///< [strata]
-  std::vector<std::string> region;        ///< names of the columns of `region_load`
-  std::vector<double> region_load;        ///< [strata][regions] seconds per step, mean over the stratum
 };
 
 /// Cost of a unit of work, fitted during the run.

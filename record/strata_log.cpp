@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "record/metadata.hpp"
 
@@ -47,20 +48,24 @@ std::vector<LabelRun> overlay(const std::vector<LabelRun>& lower, const std::vec
 
 }  // namespace
 
-void StrataLog::add(std::int64_t first, std::int64_t last, std::int32_t strata, std::span<const std::int32_t> label) {
-  if (!label_.empty()) {
-    if (label.size() != label_.size())
-      throw std::invalid_argument("a window has strata of " + std::to_string(label.size()) +
-                                  " ranks, but earlier ones of " + std::to_string(label_.size()) +
+void StrataLog::add(Strata window) {
+  if (most_runs_ == 0) most_runs_ = 4096 + window.label.size() / 4;
+  if (!last_.label.empty()) {
+    if (window.label.size() != last_.label.size())
+      throw std::invalid_argument("a window has strata of " + std::to_string(window.label.size()) +
+                                  " ranks, but earlier ones of " + std::to_string(last_.label.size()) +
                                   ": pass those of all ranks");
-    moves_.push_back({first_, last_, strata_, difference(label_, label)});
+    moves_.push_back({last_.first, last_.last, static_cast<std::int32_t>(last_.medoid_rank.size()),
+                      difference(last_.label, window.label)});
     runs_ += moves_.back().runs.size();
     if (runs_ > most_runs_ || moves_.size() > max_moves) thin();
   }
-  first_ = first;
-  last_ = last;
-  strata_ = strata;
-  label_.assign(label.begin(), label.end());
+  last_ = std::move(window);
+}
+
+void StrataLog::describe(Run& run) const {
+  if (!last_.label.empty()) run.strata = {last_};
+  run.moves = moves_;
 }
 
 void StrataLog::thin() {

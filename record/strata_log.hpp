@@ -5,9 +5,21 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace effort::record {
+
+struct Run;
+
+/// The strata of one window.
+struct Strata {
+  std::int64_t first = 0, last = 0;       ///< steps of the window, inclusive
+  std::vector<std::int32_t> label;        ///< [ranks] stratum of each rank, 0-based
+  std::vector<std::int32_t> medoid_rank;  ///< [strata]
+  std::vector<std::string> region;        ///< names of the columns of `region_load`
+  std::vector<double> region_load;        ///< [strata][regions] seconds per step, mean over the stratum
+};
 
 /// Consecutive ranks in one stratum.
 struct LabelRun {
@@ -24,24 +36,22 @@ struct StrataMove {
   bool operator==(const StrataMove&) const = default;
 };
 
-/// Collects the strata of every window in bounded memory.
+/// Collects the strata of every window in bounded memory, for the engine and for replays.
 ///
 /// Strata keep their numbers as long as they keep their members, so differences are small.  If they exceed the bound,
 /// every other window is dropped, so older windows are further apart.  Not thread-safe.
 class StrataLog {
  public:
-  /// @param most_runs  runs kept in all, at least 1; 12 bytes each here, some 3 in a file
-  explicit StrataLog(std::size_t most_runs) : most_runs_(most_runs) {}
+  /// @param most_runs  runs kept in all; 12 bytes each here, some 3 in a file; 0: by the number of ranks
+  explicit StrataLog(std::size_t most_runs = 0) : most_runs_(most_runs) {}
 
-  /// The default bound for a number of ranks.
-  static std::size_t usual_bound(std::int64_t ranks) { return static_cast<std::size_t>(4096 + ranks / 4); }
+  /// Adds the strata of the next window, with the same number of ranks in every call.  Time: O(ranks + runs).
+  void add(Strata window);
 
-  /// Adds the strata of the next window.  @param label  [ranks] stratum of each rank, 0 to strata - 1; the same number
-  /// of ranks in every call.  Time: O(ranks + runs).
-  void add(std::int64_t first, std::int64_t last, std::int32_t strata, std::span<const std::int32_t> label);
-
-  /// All windows kept but the last one added, oldest first, for Run::moves.
+  /// All windows kept but the last one added, oldest first.
   const std::vector<StrataMove>& moves() const { return moves_; }
+  /// Sets the run's strata and moves.
+  void describe(Run& run) const;
 
  private:
   void thin();
@@ -49,9 +59,7 @@ class StrataLog {
   std::size_t most_runs_;
   std::size_t runs_ = 0;
   std::vector<StrataMove> moves_;
-  std::int64_t first_ = 0, last_ = 0;
-  std::int32_t strata_ = 0;
-  std::vector<std::int32_t> label_;  ///< of the last window added
+  Strata last_;  ///< the last window added; without labels: none
 };
 
 /// Calls `take` with the move and the stratum of every rank in its window, from the last window to the first.

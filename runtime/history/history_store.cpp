@@ -42,14 +42,11 @@ HistoryStore::HistoryStore(int n_local, const config::Settings& settings, int n_
       // MAX_BYTES is promised for each node.
       shared_(n_nodes > 1 && settings.precision.kind != config::Precision::Kind::max_bytes) {}
 
-HistoryStore::Series& HistoryStore::series(const RunSeries& key) {
+record::SeriesHistory& HistoryStore::series(const RunSeries& key) {
   auto at = series_.find(key);
   if (at == series_.end()) {
-    const auto rows = static_cast<std::size_t>(n_local_);
-    at = series_
-             .emplace(key,
-                      Series{codec::History(rows, target_, largest_tile, shared_), steps_, std::vector<double>(rows)})
-             .first;
+    codec::History history(static_cast<std::size_t>(n_local_), target_, largest_tile, shared_);
+    at = series_.emplace(key, record::SeriesHistory(steps_, std::move(history))).first;
   }
   return at->second;
 }
@@ -59,13 +56,8 @@ void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& 
   ExactWindow exact{block.first_step, steps, {}};
   for (const auto& [key, values] : block.series) {
     const RunSeries run_key = names.global(key);
-    Series& s = series(run_key);
     std::vector<double> columns = columns_of(values, n_local_, block.steps, steps);
-    s.history.append(columns, static_cast<std::size_t>(steps));
-    for (int r = 0; r < n_local_; ++r)
-      for (int c = 0; c < steps; ++c)
-        s.rank_sums[static_cast<std::size_t>(r)] +=
-            columns[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)];
+    series(run_key).append(columns, static_cast<std::size_t>(steps));
     if (exact_) exact.values.emplace(run_key, std::move(columns));
   }
   steps_ += steps;
@@ -74,15 +66,14 @@ void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& 
   // A series that does not occur in this window is zero in it.
   const std::vector<double> zeros(static_cast<std::size_t>(n_local_) * static_cast<std::size_t>(steps), 0.0);
   for (auto& [key, s] : series_)
-    if (s.first_step + static_cast<std::int64_t>(s.history.steps()) < steps_)
-      s.history.append(zeros, static_cast<std::size_t>(steps));
+    if (s.end_step() < steps_) s.append(zeros, static_cast<std::size_t>(steps));
   if (exact_) exact_windows_.push_back(std::move(exact));
 }
 
 bool HistoryStore::work() {
   for (std::size_t i = 0; may_have_work_ && i < series_.size(); ++i) {
     if (worked_ == series_.end() || ++worked_ == series_.end()) worked_ = series_.begin();
-    if (worked_->second.history.work()) return true;
+    if (worked_->second.work()) return true;
   }
   may_have_work_ = false;
   return false;
@@ -99,28 +90,15 @@ void HistoryStore::keep_traffic(const WindowBlock& block, const NameUnion& names
   ++windows_;
 }
 
-std::vector<RunSeries> HistoryStore::keys() const {
-  std::vector<RunSeries> out;
-  for (const auto& [key, s] : series_) out.push_back(key);
-  return out;
-}
-
-HistoryStore::Sums HistoryStore::sums(const RunSeries& key) const {
-  Sums out;
-  const auto at = series_.find(key);
-  if (at == series_.end()) return out;
-  const auto& sums = at->second.rank_sums;
-  const auto largest = std::max_element(sums.begin(), sums.end());
-  out.largest = *largest;
-  out.largest_rank = static_cast<int>(largest - sums.begin());
-  for (double v : sums) out.total += v;
+std::vector<std::pair<RunSeries, record::Totals>> HistoryStore::totals(std::span<const int> ranks) const {
+  std::vector<std::pair<RunSeries, record::Totals>> out;
+  for (const auto& [key, s] : series_) s.add_to(out.emplace_back(key, record::Totals{}).second, ranks);
   return out;
 }
 
 std::vector<record::Tile> HistoryStore::tiles(const Places& places, bool final) const {
   std::vector<record::Tile> tiles;
-  for (const auto& [key, s] : series_)
-    tiles.push_back({places.at(key), s.first_step, final ? s.history.serialize_final() : s.history.serialize()});
+  for (const auto& [key, s] : series_) tiles.push_back(s.tile(places.at(key), final));
   return tiles;
 }
 
@@ -128,15 +106,15 @@ std::vector<record::Tile> HistoryStore::shared_tiles(Communicator& nodes, const 
   std::vector<std::int64_t> first;  // step of each series on the node that saw it first
   for (const auto& [key, place] : places) {
     const auto at = series_.find(key);
-    first.push_back(at == series_.end() ? steps_ : at->second.first_step);
+    first.push_back(at == series_.end() ? steps_ : at->second.first_step());
   }
   nodes.allreduce(std::span(first), ReduceOp::min);
   codec::SharedHistories histories(nodes, target_);
   auto begin = first.begin();
   for (const auto& [key, place] : places) {
     const auto at = series_.find(key);
-    const std::int64_t own = at == series_.end() ? steps_ : at->second.first_step;
-    histories.add({at == series_.end() ? nullptr : &at->second.history, static_cast<std::size_t>(n_local_),
+    const std::int64_t own = at == series_.end() ? steps_ : at->second.first_step();
+    histories.add({at == series_.end() ? nullptr : &at->second.history(), static_cast<std::size_t>(n_local_),
                    static_cast<std::size_t>(own - *begin), static_cast<std::size_t>(steps_ - *begin)});
     ++begin;
   }
@@ -166,7 +144,7 @@ record::NodePart HistoryStore::part(int node, const Places& places) const {
 
 std::size_t HistoryStore::held_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& [key, s] : series_) bytes += s.history.held_bytes() + s.rank_sums.size() * sizeof(double);
+  for (const auto& [key, s] : series_) bytes += s.held_bytes();
   for (const auto& w : exact_windows_)
     for (const auto& [key, values] : w.values) bytes += values.size() * sizeof(double);
   return bytes + traffic_.flows.size() * sizeof(record::Flow);

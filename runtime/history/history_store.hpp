@@ -4,10 +4,13 @@
 #include "analytics/codec/history.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "record/run.hpp"
+#include "record/series_history.hpp"
 #include "runtime/collect/collector.hpp"
 #include "runtime/config/settings.hpp"
 
 #include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace effort::engine {
@@ -24,14 +27,9 @@ class HistoryStore {
   /// depend on when it is called.
   bool work();
 
-  /// Totals of a series on this node.
-  struct Sums {
-    double total = 0;      ///< over local ranks and steps
-    double largest = 0;    ///< of one rank over the steps
-    int largest_rank = 0;  ///< local
-  };
-  std::vector<RunSeries> keys() const;
-  Sums sums(const RunSeries& key) const;
+  /// Totals of each series on this node.
+  /// @param ranks  global ids of this node's ranks, ascending
+  std::vector<std::pair<RunSeries, record::Totals>> totals(std::span<const int> ranks) const;
   /// Positions of the run's series in the snapshot, which are the same on all nodes.
   using Places = std::map<RunSeries, std::uint32_t>;
   /// This node's tiles.
@@ -46,21 +44,15 @@ class HistoryStore {
   std::int64_t steps() const { return steps_; }
 
  private:
-  struct Series {
-    codec::History history;
-    std::int64_t first_step;
-    std::vector<double> rank_sums;
-  };
-
-  Series& series(const RunSeries& key);
+  record::SeriesHistory& series(const RunSeries& key);
   void keep_traffic(const WindowBlock& block, const NameUnion& names);
 
   const int n_local_;
   const codec::Target target_;
   const bool exact_, shared_;
   std::int64_t steps_ = 0;
-  std::map<RunSeries, Series> series_;
-  std::map<RunSeries, Series>::iterator worked_ = series_.end();  ///< the series that had the last turn
+  std::map<RunSeries, record::SeriesHistory> series_;
+  std::map<RunSeries, record::SeriesHistory>::iterator worked_ = series_.end();  ///< the series that had the last turn
   bool may_have_work_ = false;
   struct ExactWindow {
     std::int64_t first_step;

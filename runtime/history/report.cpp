@@ -139,24 +139,24 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
 
 }  // namespace
 
-std::string summary(const record::Run& run, const RunTotals& t) {
+std::string summary(const record::Run& run, const RunTotals& totals) {
   std::string out = line("effort: %lld steps on %d ranks, %d node(s), %s s; load is %s",
                          static_cast<long long>(run.steps), static_cast<int>(run.ranks), static_cast<int>(run.nodes),
                          general_text(run.wall_seconds, 4).c_str(), visible(run.load_metric).c_str());
   out += regions_table(run);
-  out += rebalances_table(run, t);
-  if (t.critical_path > 0) {
-    const double saved = t.critical_path - t.mean_path;
+  out += rebalances_table(run, totals);
+  if (run.critical_path > 0) {
+    const double saved = run.critical_path - run.mean_path;
     const std::string unit = load_unit(run).empty() ? "" : " " + visible(load_unit(run));
-    out += line("  critical path %s%s, ideal %s%s (imbalance %s %%)", general_text(t.critical_path, 4).c_str(),
-                unit.c_str(), general_text(t.mean_path, 4).c_str(), unit.c_str(),
-                fixed_text(t.mean_path > 0 ? 100 * (t.critical_path / t.mean_path - 1) : 0.0, 1).c_str());
+    out += line("  critical path %s%s, ideal %s%s (imbalance %s %%)", general_text(run.critical_path, 4).c_str(),
+                unit.c_str(), general_text(run.mean_path, 4).c_str(), unit.c_str(),
+                fixed_text(run.mean_path > 0 ? 100 * (run.critical_path / run.mean_path - 1) : 0.0, 1).c_str());
     if (run.load_metric == "time" && run.wall_seconds > 0)
       out += line("  ideal balance would run this in %s %% less time",
                   fixed_text(100 * std::min(1.0, saved / run.wall_seconds), 1).c_str());
     else
       out += line("  ideal balance would shorten the critical path by %s %%",
-                  fixed_text(100 * saved / t.critical_path, 1).c_str());
+                  fixed_text(100 * saved / run.critical_path, 1).c_str());
   }
   if (const std::optional<record::MostAwaited> most = record::most_to_blame(run))
     out += line("  rank %d made the others wait %s s at collectives%s, %s %% of all such waiting%s%s",

@@ -9,9 +9,7 @@ namespace effort::engine {
 
 /// Totals that the snapshot's description does not contain.
 struct RunTotals {
-  double critical_path;  ///< sum over steps of the largest rank's load, in its unit
-  double mean_path;      ///< the same with perfect balance
-  double prices;         ///< sum of the measured prices of rebalancing
+  double prices;  ///< sum of the measured prices of rebalancing
   int rebalances;
 };
 

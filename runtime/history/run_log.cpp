@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <numeric>
 #include <span>
 
 namespace effort::engine {
@@ -13,10 +12,6 @@ namespace effort::engine {
 using measure::Definition;
 
 namespace {
-
-/// Precision of the largest and the mean load of every step in the file.  It suffices for reading a chart, at one or
-/// two bytes per step.
-constexpr double step_loads_nrmse = 1e-3;
 
 /// Runs of equal speeds.
 std::vector<record::SpeedRun> speed_runs(const std::vector<double>& speed) {
@@ -32,12 +27,7 @@ std::vector<record::SpeedRun> speed_runs(const std::vector<double>& speed) {
 
 RunLog::RunLog(const config::Settings& settings, NodeSetup setup, const NameUnion& names, node::Segment& segment,
                Communicator& nodes)
-    : settings_(settings),
-      setup_(std::move(setup)),
-      names_(names),
-      segment_(segment),
-      nodes_(nodes),
-      strata_log_(record::StrataLog::usual_bound(setup_.n_ranks)) {}
+    : settings_(settings), setup_(std::move(setup)), names_(names), segment_(segment), nodes_(nodes) {}
 
 void RunLog::add_rebalance(const RebalanceAnswer& a) {
   ++rebalances_;
@@ -88,21 +78,16 @@ void RunLog::add_window(const window::Result& r, const window::WindowLoads& load
 }
 
 void RunLog::add_description(const window::Result& r, std::int64_t first, std::int64_t last) {
-  const auto& regions = names_.run().of(Definition::region);
-  strata_ = {first, last, r.stratum, r.medoid_rank, {}, r.stratum_region_load};
-  for (const auto& item : regions) strata_.region.push_back(item.name);
+  if (nodes_.rank() != 0) return;
+  std::vector<std::string> regions;
+  for (const auto& item : names_.run().of(Definition::region)) regions.push_back(item.name);
+  strata_.add({first, last, r.stratum, r.medoid_rank, std::move(regions), r.stratum_region_load});
   unit_costs_.clear();
   const auto& units = names_.run().of(Definition::unit);
   for (std::size_t u = 0; u < r.unit_cost.size() && u < units.size(); ++u)
     if (r.unit_cost[u] >= 0) unit_costs_.push_back({units[u].name, r.unit_cost[u], r.unit_cost_error[u]});
-  if (nodes_.rank() == 0) add_for_the_file(r);
-}
-
-/// Records the part of a window that only the writing node keeps.
-void RunLog::add_for_the_file(const window::Result& r) {
-  if (r.strata > 0) strata_log_.add(strata_.first, strata_.last, r.strata, r.stratum);
   for (const record::UnitCost& cost : unit_costs_)
-    window_costs_.push_back({strata_.first, cost.name, cost.seconds_per_unit, cost.error});
+    window_costs_.push_back({first, cost.name, cost.seconds_per_unit, cost.error});
   if (!unit_costs_.empty() && r.speed.size() == static_cast<std::size_t>(setup_.n_ranks)) speed_ = r.speed;
 }
 
@@ -128,14 +113,11 @@ void RunLog::add_steps(const WindowBlock& block, int steps) {
     for (std::size_t c = 0; c < n_steps; ++c)
       sum.add_to(c, block.load[static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + c]);
   sum.reduce(nodes_);
-  std::vector<double> paths(largest.begin(), largest.begin() + steps);
-  for (std::size_t c = 0; c < n_steps; ++c) paths.push_back(sum[c] / setup_.n_ranks);
-  critical_path_ += critical;
-  mean_path_ += std::accumulate(paths.begin() + steps, paths.end(), 0.0);
   wall_seconds_ += wall;
   if (nodes_.rank() != 0) return;
-  if (!step_loads_) step_loads_ = std::make_unique<codec::History>(2, codec::Target::nrmse(step_loads_nrmse));
-  step_loads_->append(paths, n_steps);
+  std::vector<double> loads(largest.begin(), largest.begin() + steps);
+  for (std::size_t c = 0; c < n_steps; ++c) loads.push_back(sum[c] / setup_.n_ranks);
+  step_loads_.append(loads);
 }
 
 void RunLog::add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<std::int64_t, bool>>& ended) {
@@ -169,7 +151,7 @@ std::vector<std::string> RunLog::faults() const {
   if (const std::string& wrong = uneven_steps_.empty() ? partly_bracketed_ : uneven_steps_; !wrong.empty())
     out.push_back(wrong);
   if (settings_.load_metric != "time" && settings_.load_metric != "cpu_time" && wall_seconds_ > 0 &&
-      critical_path_ == 0)
+      step_loads_.critical_path() == 0)
     out.push_back("no rank counted any '" + settings_.load_metric +
                   "' in a compute region, so every load is 0: correct LOAD_METRIC, or add to it (effort_metric)");
   return out;
@@ -185,8 +167,6 @@ record::Run RunLog::describe(bool final) const {
   run.hint_lag = std::max(0, settings_.hint_lag);
   run.load_metric = settings_.load_metric;
   run.wall_seconds = wall_seconds_;
-  run.critical_path = critical_path_;
-  run.mean_path = mean_path_;
   run.lost_snapshots = lost_snapshots_;
   for (const auto& m : names_.run().of(Definition::metric)) run.metrics.push_back({m.name, m.unit});
   for (const auto& m : names_.run().of(Definition::module)) {
@@ -194,12 +174,11 @@ record::Run RunLog::describe(bool final) const {
     run.modules.push_back({m.name, m.unit.substr(space + 1), m.unit.substr(0, space)});
   }
   run.windows = windows_;
-  if (!strata_.label.empty()) run.strata.push_back(strata_);
-  run.moves = strata_log_.moves();
+  strata_.describe(run);
   run.unit_costs = unit_costs_;
   run.window_costs = window_costs_;
   run.speeds = speed_runs(speed_);
-  if (step_loads_) run.step_loads = final ? step_loads_->serialize_final() : step_loads_->serialize();
+  step_loads_.describe(run, final);
   run.notes = setup_.notes;
   for (const auto& note : names_.run().of(Definition::note)) run.notes.push_back(note.name);
   for (const auto& m : names_.run().of(Definition::module))

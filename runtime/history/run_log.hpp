@@ -1,17 +1,16 @@
 // The record of the run so far: the content of a snapshot except the histories.
 #pragma once
 
-#include "analytics/codec/history.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
 #include "record/run.hpp"
+#include "record/step_load_log.hpp"
 #include "runtime/collect/collector.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/history/report.hpp"
 #include "runtime/node/segment.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,24 +41,22 @@ class RunLog {
   void add_window(const window::Result& result, const window::WindowLoads& loads, node::Appointment last_look);
   /// Strata and unit costs of the steps [first, last].
   void add_description(const window::Result& result, std::int64_t first, std::int64_t last);
-  /// Collective.  The critical path of a window's first `steps` steps.
+  /// Collective.  The loads of a window's first `steps` steps.
   void add_steps(const WindowBlock& block, int steps);
   /// Collective.  Notes which ranks called effort_progress_step more or less often than most.
   /// @param ended  per rank of the node its steps so far, and whether it is final
   void add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<std::int64_t, bool>>& ended);
   void add_lost_snapshot() { ++lost_snapshots_; }
   /// Codes some pending data; false if none was pending.
-  bool work() { return step_loads_ && step_loads_->work(); }
+  bool work() { return step_loads_.work(); }
 
-  RunTotals totals() const { return {critical_path_, mean_path_, prices_, rebalances_}; }
+  RunTotals totals() const { return {prices_, rebalances_}; }
   /// Notes on the errors of the host that are known so far.
   std::vector<std::string> faults() const;
   /// @param final  true at the end of the run, when everything is coded again in its smallest form
   record::Run describe(bool final) const;
 
  private:
-  void add_for_the_file(const window::Result& result);
-
   const config::Settings& settings_;
   NodeSetup setup_;
   const NameUnion& names_;
@@ -71,15 +68,14 @@ class RunLog {
   std::int64_t early_rebalance_ = -1;            ///< step of one before the first window
   double prices_ = 0;
   int rebalances_ = 0;
-  record::Strata strata_;                     ///< the last ones
+  // On node 0.
+  record::StrataLog strata_;
   std::vector<record::UnitCost> unit_costs_;  ///< the last ones
-  record::StrataLog strata_log_;              ///< this and the next three on node 0
   std::vector<record::WindowCost> window_costs_;
-  std::vector<double> speed_;                   ///< [ranks] from the last window in which they were known
-  std::unique_ptr<codec::History> step_loads_;  ///< the largest and the mean load of every step
-  double wall_seconds_ = 0;                     ///< of all windows, largest rank
-  double critical_path_ = 0;                    ///< sum over steps of the largest rank's load
-  double mean_path_ = 0;
+  std::vector<double> speed_;  ///< [ranks] from the last window in which they were known
+  record::StepLoadLog step_loads_;
+
+  double wall_seconds_ = 0;  ///< of all windows, largest rank
   std::int64_t lost_snapshots_ = 0;
   std::string partly_bracketed_;  ///< the first rebalance that only some ranks bracketed
   std::string uneven_steps_;      ///< ranks ended different numbers of steps

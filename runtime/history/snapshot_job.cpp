@@ -11,20 +11,11 @@ using measure::Definition;
 
 void SnapshotJob::unite_stats() {
   std::vector<Stat> mine;
-  for (const RunSeries& key : history_.keys()) {
-    const auto sums = history_.sums(key);
-    mine.push_back({key, ranks_[static_cast<std::size_t>(sums.largest_rank)], sums.total, sums.largest, 0});
-  }
+  for (const auto& [key, totals] : history_.totals(ranks_)) mine.push_back({key, totals, 0});
   // Add in the order of the nodes, so that floating-point sums are the same on all of them.
   for (const Stat& s : nodes_.allgatherv(std::span<const Stat>(mine)).values) {
     auto [at, fresh] = stats_.try_emplace(s.key, s);
-    if (fresh) continue;
-    Stat& known = at->second;
-    known.total += s.total;
-    if (s.largest > known.largest) {
-      known.largest = s.largest;
-      known.largest_rank = s.largest_rank;
-    }
+    if (!fresh) at->second.totals.add(s.totals);
   }
 }
 
@@ -101,7 +92,7 @@ void SnapshotJob::complete(record::Run& run, const RunNames& names, int n_ranks)
     s.kind = static_cast<record::Kind>(region.kind);
     if (phases) s.phase = names.at(Definition::phase, key.phase).name;
     s.metric = static_cast<std::uint32_t>(key.metric);
-    s.set_totals(stat.total, stat.largest, stat.largest_rank, n_ranks);
+    s.set_totals(stat.totals, n_ranks);
     s.nrmse = stat.nrmse;
     run.series.push_back(std::move(s));
   }

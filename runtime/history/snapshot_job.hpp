@@ -31,8 +31,8 @@ class SnapshotJob {
  private:
   struct Stat {
     RunSeries key;
-    std::int32_t largest_rank;
-    double total, largest, nrmse;  ///< nrmse: on node 0
+    record::Totals totals;
+    double nrmse;  ///< on node 0
   };
   struct NodeFacts {
     double own_cpu_seconds, measuring_seconds;

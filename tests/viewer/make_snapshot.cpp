@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "analytics/codec/history.hpp"
 #include "analytics/codec/shared_history.hpp"
 #include "analytics/comm/thread_group.hpp"
+#include "record/step_load_log.hpp"
 #include "record/writer.hpp"
 #include "tests/viewer/halo.hpp"
 
@@ -191,7 +191,7 @@ std::vector<std::int32_t> labels_of(const Shape& shape, std::int32_t strata, std
 }
 
 void add_windows(record::Run& run, const Shape& shape) {
-  record::StrataLog log(record::StrataLog::usual_bound(shape.ranks));
+  record::StrataLog log;
   for (std::int64_t first = 0; first + run.window <= shape.steps; first += run.window) {
     record::Window w;
     w.first = first;
@@ -211,27 +211,23 @@ void add_windows(record::Run& run, const Shape& shape) {
     w.worst_rank = static_cast<std::int32_t>(index % shape.ranks);
     w.worst_region_name = "solve";
     run.windows.push_back(w);
-    const std::int32_t k = std::min(3, shape.ranks);
-    const std::vector<std::int32_t> label = labels_of(shape, k, index);
-    log.add(w.first, w.last, k, label);
     if (shape.full) {
       const double swing = 1 + 0.1 * std::sin(static_cast<double>(index));
       run.window_costs.push_back({first, "cells", 2e-7 * swing, 1e-8 / static_cast<double>(index + 1)});
       if (index > 0) run.window_costs.push_back({first, "particles", 3.5e-8 / swing, 4e-10});
     }
-    if (first + 2 * run.window <= shape.steps) continue;
     record::Strata strata;
     strata.first = w.first;
     strata.last = w.last;
-    strata.label = label;
-    for (std::int32_t c = 0; c < k; ++c)
+    strata.label = labels_of(shape, w.strata, index);
+    for (std::int32_t c = 0; c < w.strata; ++c)
       strata.medoid_rank.push_back(
           static_cast<std::int32_t>(std::find(strata.label.begin(), strata.label.end(), c) - strata.label.begin()));
     for (int g = 0; g < shape.regions; ++g) strata.region.push_back(name_of(shape, g));
-    for (int i = 0; i < k * shape.regions; ++i) strata.region_load.push_back(1e-4 * (1 + i % 7));
-    run.strata.push_back(std::move(strata));
+    for (int i = 0; i < w.strata * shape.regions; ++i) strata.region_load.push_back(1e-4 * (1 + i % 7));
+    log.add(std::move(strata));
   }
-  run.moves = log.moves();
+  log.describe(run);
 }
 
 record::Run run_of(const Shape& shape, const std::string& name) {
@@ -278,16 +274,12 @@ record::Run run_of(const Shape& shape, const std::string& name) {
 
 void finish_series(record::Run& run, const std::vector<Part>& parts) {
   for (std::size_t s = 0; s < run.series.size(); ++s) {
-    record::Series& series = run.series[s];
+    record::Totals totals;
     for (const Part& part : parts) {
       const std::vector<std::int32_t> ranks = run.ranks_of_node(part.part.node);
-      for (std::size_t r = 0; r < ranks.size(); ++r) {
-        series.total += part.sums[s][r];
-        if (part.sums[s][r] > series.max_over_ranks) series.max_rank = ranks[r];
-        series.max_over_ranks = std::max(series.max_over_ranks, part.sums[s][r]);
-      }
+      for (std::size_t r = 0; r < ranks.size(); ++r) totals.add({part.sums[s][r], part.sums[s][r], ranks[r]});
     }
-    series.set_totals(series.total, series.max_over_ranks, series.max_rank, run.ranks);
+    run.series[s].set_totals(totals, run.ranks);
   }
 }
 
@@ -303,12 +295,9 @@ void finish_steps(record::Run& run, std::vector<Part>& parts) {
     }
     part.step_loads = {};
   }
-  run.critical_path = std::accumulate(loads.begin(), loads.begin() + run.steps, 0.0);
-  run.mean_path = std::accumulate(loads.begin() + run.steps, loads.end(), 0.0);
-  if (steps == 0) return;
-  codec::History history(2, codec::Target::nrmse(1e-3));
-  history.append(loads, steps);
-  run.step_loads = history.serialize_final();
+  record::StepLoadLog log;
+  log.append(loads);
+  log.describe(run, true);
 }
 
 /// One history for all nodes per series, as the last snapshot of a run holds it.

@@ -1,9 +1,9 @@
 #include "tools/files/replay_snapshot.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "record/step_load_log.hpp"
 #include "record/writer.hpp"
 
 namespace effort::tools {
@@ -11,23 +11,19 @@ namespace effort::tools {
 ReplayRecorder::ReplayRecorder(std::vector<std::string> regions, int nodes, int passes, bool exact)
     : regions_(std::move(regions)), passes_(passes), exact_(exact), nodes_(static_cast<std::size_t>(nodes)) {}
 
-void ReplayRecorder::start(Node& node, const window::Input& input) {
+void ReplayRecorder::start(Node& node, const window::Input& input) const {
   node.ranks.assign(input.ranks.begin(), input.ranks.end());
-  node.sums.assign(regions_.size() * node.ranks.size(), 0.0);
   for (std::size_t g = 0; g < regions_.size(); ++g)
-    node.histories.emplace_back(node.ranks.size(), codec::Target::passes(passes_));
+    node.series.emplace_back(0, codec::History(node.ranks.size(), codec::Target::passes(passes_)));
 }
 
 void ReplayRecorder::add(int index, const window::Input& input, const window::Result& result) {
   Node& node = nodes_[static_cast<std::size_t>(index)];
-  if (node.histories.empty()) start(node, input);
+  if (node.series.empty()) start(node, input);
   const auto steps = static_cast<std::size_t>(input.last_step - input.first_step + 1);
   const std::size_t plane = node.ranks.size() * steps;
-  for (std::size_t g = 0; g < regions_.size(); ++g) {
-    const auto block = input.region_load.subspan(g * plane, plane);
-    node.histories[g].append(block, steps);
-    for (std::size_t i = 0; i < plane; ++i) node.sums[g * node.ranks.size() + i / steps] += block[i];
-  }
+  for (std::size_t g = 0; g < regions_.size(); ++g)
+    node.series[g].append(input.region_load.subspan(g * plane, plane), steps);
   add_step_loads(node, input);
   if (exact_) {
     record::ExactBlock block;
@@ -39,22 +35,17 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
   }
   for (double seconds : result.stage_seconds) node.cpu_seconds += seconds;
   node.bytes = static_cast<std::int64_t>(result.bytes);
-  if (index == 0 && !result.medoid_rank.empty()) {
-    if (!strata_log_)
-      strata_log_.emplace(record::StrataLog::usual_bound(static_cast<std::int64_t>(result.stratum.size())));
-    strata_log_->add(input.first_step, input.last_step, result.strata, result.stratum);
-    node.strata = {
-        {input.first_step, input.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
-  }
+  if (index == 0 && !result.medoid_rank.empty())
+    strata_.add(
+        {input.first_step, input.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load});
 }
 
-void ReplayRecorder::add_step_loads(Node& node, const window::Input& input) const {
-  const auto steps = static_cast<std::size_t>(input.last_step - input.first_step + 1), ranks = node.ranks.size();
+void ReplayRecorder::add_step_loads(Node& node, const window::Input& input) {
+  const auto steps = static_cast<std::size_t>(input.last_step - input.first_step + 1);
   for (std::size_t c = 0; c < steps; ++c) {
     double largest = 0, sum = 0;
-    for (std::size_t r = 0; r < ranks; ++r) {
-      double load = 0;
-      for (std::size_t g = 0; g < regions_.size(); ++g) load += input.region_load[(g * ranks + r) * steps + c];
+    for (std::size_t r = 0; r < node.ranks.size(); ++r) {
+      const double load = input.rank_load[r * steps + c];
       largest = std::max(largest, load);
       sum += load;
     }
@@ -73,30 +64,9 @@ void ReplayRecorder::describe_steps(record::Run& run) const {
       loads[steps + c] += node.step_sum[c] / run.ranks;
     }
   }
-  const auto middle = loads.begin() + static_cast<std::ptrdiff_t>(steps);
-  run.critical_path = std::accumulate(loads.begin(), middle, 0.0);
-  run.mean_path = std::accumulate(middle, loads.end(), 0.0);
-  if (steps == 0) return;
-  codec::History history(2, codec::Target::nrmse(1e-3));
-  history.append(loads, steps);
-  run.step_loads = history.serialize_final();
-}
-
-record::Series ReplayRecorder::series(std::size_t region, std::int32_t ranks) const {
-  record::Series s;
-  s.region = regions_[region];
-  double total = 0, largest = 0;
-  std::int32_t largest_rank = 0;
-  for (const Node& node : nodes_) {
-    for (std::size_t r = 0; r < node.ranks.size(); ++r) {
-      const double sum = node.sums.empty() ? 0.0 : node.sums[region * node.ranks.size() + r];
-      total += sum;
-      if (sum > largest) largest_rank = node.ranks[r];
-      largest = std::max(largest, sum);
-    }
-  }
-  s.set_totals(total, largest, largest_rank, ranks);
-  return s;
+  record::StepLoadLog log;
+  log.append(loads);
+  log.describe(run, true);
 }
 
 void ReplayRecorder::describe(record::Run& run) const {
@@ -109,9 +79,15 @@ void ReplayRecorder::describe(record::Run& run) const {
   run.place(node_of_rank);
   run.metrics = {{"time", "s"}};
   run.load_metric = "time";
-  for (std::size_t g = 0; g < regions_.size(); ++g) run.series.push_back(series(g, run.ranks));
-  run.strata = nodes_[0].strata;
-  if (strata_log_) run.moves = strata_log_->moves();
+  for (std::size_t g = 0; g < regions_.size(); ++g) {
+    record::Totals totals;
+    for (const Node& node : nodes_)
+      if (!node.series.empty()) node.series[g].add_to(totals, node.ranks);
+    record::Series& series = run.series.emplace_back();
+    series.region = regions_[g];
+    series.set_totals(totals, run.ranks);
+  }
+  strata_.describe(run);
   describe_steps(run);
 }
 
@@ -132,8 +108,7 @@ void ReplayRecorder::write(const std::filesystem::path& path, const std::string&
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     record::NodePart part;
     part.node = static_cast<std::int32_t>(i);
-    for (std::uint32_t g = 0; g < nodes_[i].histories.size(); ++g)
-      part.tiles.push_back({g, 0, nodes_[i].histories[g].serialize_final()});
+    for (std::uint32_t g = 0; g < nodes_[i].series.size(); ++g) part.tiles.push_back(nodes_[i].series[g].tile(g, true));
     part.exact = std::move(nodes_[i].exact);
     parts.push_back(record::encode_part(part));
   }

@@ -3,15 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "analytics/codec/history.hpp"
 #include "analytics/replay/replay.hpp"
 #include "analytics/window/window.hpp"
 #include "record/run.hpp"
+#include "record/series_history.hpp"
 
 namespace effort::tools {
 
@@ -32,25 +30,22 @@ class ReplayRecorder {
  private:
   struct Node {
     std::vector<std::int32_t> ranks;
-    std::vector<codec::History> histories;       ///< [regions]
-    std::vector<double> sums;                    ///< [regions][ranks] seconds
+    std::vector<record::SeriesHistory> series;   ///< [regions]
     std::vector<double> step_largest, step_sum;  ///< [steps] over the node's ranks, seconds
     std::vector<record::ExactBlock> exact;
     double cpu_seconds = 0;
     std::int64_t bytes = 0;
-    std::vector<record::Strata> strata;  ///< of the last window; node 0 only
   };
-  void start(Node& node, const window::Input& input);
-  void add_step_loads(Node& node, const window::Input& input) const;
+  void start(Node& node, const window::Input& input) const;
+  static void add_step_loads(Node& node, const window::Input& input);
   void describe(record::Run& run) const;
   void describe_steps(record::Run& run) const;
-  record::Series series(std::size_t region, std::int32_t ranks) const;
 
   std::vector<std::string> regions_;
   int passes_;
   bool exact_;
   std::vector<Node> nodes_;
-  std::optional<record::StrataLog> strata_log_;  ///< node 0's
+  record::StrataLog strata_;  ///< node 0's
 };
 
 /// A window of a replay as snapshots and `--json` show it.

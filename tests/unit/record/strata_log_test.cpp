@@ -7,12 +7,18 @@
 
 #include <map>
 #include <random>
+#include <utility>
 
 using namespace effort::record;
 
 namespace {
 
 using Labels = std::vector<std::int32_t>;
+
+/// Window number `w` of ten steps.
+Strata window(int w, std::int32_t strata, Labels label) {
+  return {10 * w, 10 * w + 9, std::move(label), Labels(static_cast<std::size_t>(strata)), {}, {}};
+}
 
 /// Labels of windows in which some stretches of ranks change stratum.
 std::vector<Labels> random_windows(int ranks, int windows, int strata, unsigned seed) {
@@ -34,8 +40,7 @@ std::vector<Labels> random_windows(int ranks, int windows, int strata, unsigned 
 /// Adds all windows and checks everything that is kept. Returns the number of moves.
 std::size_t check_log(const std::vector<Labels>& windows, int strata, std::size_t bound) {
   StrataLog log(bound);
-  for (std::size_t w = 0; w < windows.size(); ++w)
-    log.add(static_cast<std::int64_t>(10 * w), static_cast<std::int64_t>(10 * w + 9), strata, windows[w]);
+  for (std::size_t w = 0; w < windows.size(); ++w) log.add(window(static_cast<int>(w), strata, windows[w]));
   std::size_t runs = 0;
   std::int64_t before = static_cast<std::int64_t>(10 * windows.size());
   for (const StrataMove& move : log.moves()) runs += move.runs.size();
@@ -77,7 +82,7 @@ TEST_CASE("without enough space, windows are omitted, and the kept ones stay rig
 TEST_CASE("a run without moves keeps thousands of windows in no space, but not arbitrarily many") {
   StrataLog log(10);
   const Labels label = {0, 1, 1, 0};
-  for (int w = 0; w < 20000; ++w) log.add(10 * w, 10 * w + 9, 2, label);
+  for (int w = 0; w < 20000; ++w) log.add(window(w, 2, label));
   CHECK(log.moves().size() >= 2000);
   CHECK(log.moves().size() <= 4096);
   CHECK(log.moves().front().first == 0);
@@ -85,7 +90,7 @@ TEST_CASE("a run without moves keeps thousands of windows in no space, but not a
 
 TEST_CASE("the first window has no moves, and all windows must have the same ranks") {
   StrataLog log(10);
-  log.add(0, 9, 1, Labels{0, 0});
+  log.add(window(0, 1, {0, 0}));
   CHECK(log.moves().empty());
-  CHECK_THROWS_AS(log.add(10, 19, 1, Labels{0}), std::invalid_argument);
+  CHECK_THROWS_AS(log.add(window(1, 1, {0})), std::invalid_argument);
 }
