@@ -51,22 +51,22 @@ bool Collector::find(int local, measure::Definition what, std::uint32_t id, Node
 
 bool Collector::drain() {
   bool any = false;
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    Rank& rank = ranks_[r];
+  for (std::size_t l = 0; l < ranks_.size(); ++l) {
+    Rank& rank = ranks_[l];
     if (rank.read == rank.bytes.size()) {
       rank.bytes.clear();
       rank.read = 0;
     }
-    any |= segment_.ring(static_cast<int>(r)).drain(rank.bytes) > 0;
+    any |= segment_.ring(static_cast<int>(l)).drain(rank.bytes) > 0;
   }
   return any;
 }
 
 bool Collector::advance(std::int64_t last_step) {
   bool complete = true;
-  for (int r = 0; r < segment_.n_local(); ++r) {
-    read_until(r, last_step);
-    const Rank& rank = ranks_[static_cast<std::size_t>(r)];
+  for (int l = 0; l < segment_.n_local(); ++l) {
+    read_until(l, last_step);
+    const Rank& rank = ranks_[static_cast<std::size_t>(l)];
     complete &= rank.next_step > last_step || rank.final_steps >= 0;
   }
   return complete;

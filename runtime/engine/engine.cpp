@@ -104,7 +104,7 @@ void Engine::stop() {
 void Engine::run() {
   try {
     std::vector<cpu_set_t> cpus;
-    for (int r = 0; r < segment_.n_local(); ++r) cpus.push_back(segment_.rank(r).cpus);
+    for (int l = 0; l < segment_.n_local(); ++l) cpus.push_back(segment_.rank(l).cpus);
     if (own_thread_) log_.note(place_this_thread(settings_.pin, placement_, cpus));
     if (settings_.load_metric == "time") {
       if (std::string crowded = crowded_units(cpus); !crowded.empty()) log_.note(std::move(crowded));
@@ -174,9 +174,9 @@ void Engine::loop() {
 
 /// A rank that cannot continue ends the analysis for all ranks.
 void Engine::look_for_failed_ranks() {
-  for (int r = 0; r < segment_.n_local(); ++r)
-    if (segment_.rank(r).failed.load(std::memory_order_acquire) != 0)
-      throw Error(Status::memory, segment_.rank(r).failure);
+  for (int l = 0; l < segment_.n_local(); ++l)
+    if (segment_.rank(l).failed.load(std::memory_order_acquire) != 0)
+      throw Error(Status::memory, segment_.rank(l).failure);
 }
 
 /// With a trace, the loss of a rank is noticed at once, because little time may be left to save what it has recorded.
@@ -250,10 +250,10 @@ void Engine::measure_step_time(std::int64_t first, std::int64_t last) {
   double sum = 0;
   for (std::int64_t s = first; s <= last; ++s) {
     double largest = 0;
-    for (std::size_t r = 0; r < static_cast<std::size_t>(segment_.n_local()); ++r)
+    for (std::size_t l = 0; l < static_cast<std::size_t>(segment_.n_local()); ++l)
       largest = std::max(
           largest,
-          block.wall[r * static_cast<std::size_t>(block.steps) + static_cast<std::size_t>(s - block.first_step)]);
+          block.wall[l * static_cast<std::size_t>(block.steps) + static_cast<std::size_t>(s - block.first_step)]);
     sum += largest;
   }
   if (first > 0) smooth(step_seconds_, sum / static_cast<double>(last - first + 1));

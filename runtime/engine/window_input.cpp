@@ -11,10 +11,10 @@ namespace {
 
 /// [n_local][steps] += the columns of [n_local][columns] from `first` on.
 void add_columns(double* to, const std::vector<double>& from, int n_local, int columns, int first, int steps) {
-  for (int r = 0; r < n_local; ++r)
+  for (int l = 0; l < n_local; ++l)
     for (int c = 0; c < steps; ++c)
-      to[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] +=
-          from[static_cast<std::size_t>(r) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(first + c)];
+      to[static_cast<std::size_t>(l) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] +=
+          from[static_cast<std::size_t>(l) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(first + c)];
 }
 
 }  // namespace
@@ -25,8 +25,8 @@ window::Steps WindowInput::steps(const WindowBlock& block, std::int64_t from, st
              end = static_cast<std::size_t>(last + 1 - block.first_step);
   const auto n_local = static_cast<std::size_t>(ranks_.size());
   const auto cut = [&](const std::vector<double>& all, double* to) {
-    for (std::size_t r = 0; r < n_local; ++r)
-      to = std::copy(all.data() + r * columns + first, all.data() + r * columns + end, to);
+    for (std::size_t l = 0; l < n_local; ++l)
+      to = std::copy(all.data() + l * columns + first, all.data() + l * columns + end, to);
   };
   const std::size_t per_row = n_local * (end - first), n_units = names_.run().of(Definition::unit).size();
   step_load_.assign(per_row, 0.0);

@@ -95,9 +95,9 @@ void RunLog::add_steps(const WindowBlock& block, int steps) {
   // The critical path needs the maximum over the run's ranks in every step; the mean needs the sum.
   const auto n_steps = static_cast<std::size_t>(steps);
   std::vector<double> largest(2 * n_steps, 0.0);
-  for (int r = 0; r < segment_.n_local(); ++r)
+  for (int l = 0; l < segment_.n_local(); ++l)
     for (std::size_t c = 0; c < n_steps; ++c) {
-      const std::size_t i = static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + c;
+      const std::size_t i = static_cast<std::size_t>(l) * static_cast<std::size_t>(block.steps) + c;
       largest[c] = std::max(largest[c], block.load[i]);
       largest[n_steps + c] = std::max(largest[n_steps + c], block.wall[i]);
     }
@@ -109,9 +109,9 @@ void RunLog::add_steps(const WindowBlock& block, int steps) {
   }
   window::ExactSum sum(critical * setup_.n_ranks);
   sum.reserve(n_steps);
-  for (int r = 0; r < segment_.n_local(); ++r)
+  for (int l = 0; l < segment_.n_local(); ++l)
     for (std::size_t c = 0; c < n_steps; ++c)
-      sum.add_to(c, block.load[static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + c]);
+      sum.add_to(c, block.load[static_cast<std::size_t>(l) * static_cast<std::size_t>(block.steps) + c]);
   sum.reduce(nodes_);
   wall_seconds_ += wall;
   if (nodes_.rank() != 0) return;

@@ -10,6 +10,7 @@
 #include "runtime/history/report.hpp"
 #include "runtime/node/segment.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -24,6 +25,12 @@ struct NodeSetup {
   std::vector<std::int32_t> node_of_rank;  ///< [n_ranks] on node 0, empty elsewhere
   std::string name, job;                   ///< of the application, for the snapshot's name
   std::vector<std::string> notes;          ///< notes from set-up
+
+  /// The place of a rank on this node; -1 if it is on another one.
+  int local_of(int rank) const {
+    const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
+    return at != ranks.end() && *at == rank ? static_cast<int>(at - ranks.begin()) : -1;
+  }
 };
 
 /// Kept by the engine of every node and used only by its thread.  Data that only the file needs is kept on node 0.

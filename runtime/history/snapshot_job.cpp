@@ -50,11 +50,11 @@ std::vector<std::byte> SnapshotJob::shared_part() {
 void SnapshotJob::collect_facts(double own_cpu_seconds, std::size_t other_bytes) {
   const std::size_t bytes = segment_.bytes() + history_.held_bytes() + other_bytes;
   NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(bytes), 0, history_.steps()};
-  for (int r = 0; r < segment_.n_local(); ++r) {
-    facts.merged_steps += segment_.rank(r).merged_steps.load(std::memory_order_relaxed);
+  for (int l = 0; l < segment_.n_local(); ++l) {
+    facts.merged_steps += segment_.rank(l).merged_steps.load(std::memory_order_relaxed);
     facts.measuring_seconds =
         std::max(facts.measuring_seconds,
-                 static_cast<double>(segment_.rank(r).measuring_ns.load(std::memory_order_relaxed)) * 1e-9);
+                 static_cast<double>(segment_.rank(l).measuring_ns.load(std::memory_order_relaxed)) * 1e-9);
   }
   facts_ = nodes_.gatherv(std::span<const NodeFacts>(&facts, 1), 0).values;
 }

@@ -20,8 +20,7 @@ void TraceKeeper::remember(record::trace::Window window) {
   std::vector<bool> kept(log_.setup().ranks.size());
   for (const auto& r : window.ranks) {
     if (r.reasons == record::trace::reason_partner) continue;  // only some of its messages are in the file
-    const auto& ranks = log_.setup().ranks;
-    kept[static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), r.rank) - ranks.begin())] = true;
+    kept[static_cast<std::size_t>(log_.setup().local_of(r.rank))] = true;
   }
   window.ranks.clear();
   written_.push_back({std::move(window), std::move(kept)});

@@ -218,12 +218,11 @@ void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std
   w.confidence = kept.reached.confidence;
   for (const auto& s : kept.strata) w.strata.push_back({s.population, s.sample});
   set_times(w);
-  const std::vector<int>& ranks = log_.setup().ranks;
   std::vector<std::pair<std::int32_t, RankEvents>> all;
   for (const auto& k : kept.ranks) {
-    const auto at = std::lower_bound(ranks.begin(), ranks.end(), k.rank);
-    if (at == ranks.end() || *at != k.rank) continue;
-    all.emplace_back(k.rank, reader(static_cast<int>(at - ranks.begin())).read(first, last));
+    const int local = log_.setup().local_of(k.rank);
+    if (local < 0) continue;
+    all.emplace_back(k.rank, reader(local).read(first, last));
     w.ranks.push_back({k.rank, k.reasons, k.probability, k.stratum, all.back().second.dropped_steps, 0});
   }
   std::vector<std::pair<std::int32_t, RankEvents>> partners = partners_of(kept, first, last);
@@ -250,9 +249,9 @@ std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const 
   constexpr double guess = 4;  // bytes of an event
   const double each =
       partners_.events > 0 ? static_cast<double>(partners_.bytes) / static_cast<double>(partners_.events) : guess;
-  for (std::size_t i = 0; i < ranks.size() && !kept.ranks.empty(); ++i) {
-    if (is_kept[static_cast<std::size_t>(ranks[i])]) continue;
-    RankEvents messages = reader(static_cast<int>(i)).read_messages(first, last, is_kept);
+  for (std::size_t l = 0; l < ranks.size() && !kept.ranks.empty(); ++l) {
+    if (is_kept[static_cast<std::size_t>(ranks[l])]) continue;
+    RankEvents messages = reader(static_cast<int>(l)).read_messages(first, last, is_kept);
     std::int64_t events = 0;
     for (const ThreadEvents& t : messages.threads) events += static_cast<std::int64_t>(t.events.size());
     if (events == 0) continue;
@@ -266,7 +265,7 @@ std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const 
       break;
     }
     partners_.events += events;
-    out.emplace_back(ranks[i], std::move(messages));
+    out.emplace_back(ranks[l], std::move(messages));
   }
   return out;
 }
