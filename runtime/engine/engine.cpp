@@ -2,17 +2,14 @@
 
 #include "runtime/engine/host_threads.hpp"
 
-#include "analytics/window/exchange.hpp"
 #include "runtime/engine/hint.hpp"
 #include "runtime/engine/kokkos_scope.hpp"
-#include "runtime/measure/clock.hpp"
 #include "runtime/status.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <system_error>
 
 #include <pthread.h>
@@ -35,8 +32,6 @@ window::Settings analysis_settings(const config::Settings& s) {
   w.trials = !s.threshold_given && s.rebalance_price < 0;
   return w;
 }
-
-void smooth(double& mean, double value) { mean = mean > 0 ? mean + 0.2 * (value - mean) : value; }
 
 }  // namespace
 
@@ -65,6 +60,7 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
       tracer_(settings_.trace.on ? std::make_unique<TraceKeeper>(settings_, log_, segment, names_, collector_, rules_,
                                                                  schedule_, nodes)
                                  : nullptr),
+      snapshots_(settings_, log_, history_, names_, segment, nodes, tracer_.get()),
       appointment_(first_look(settings_)) {
   // Samples drawn in advance do not record all messages.
   if (waits_ && tracer_ && !schedule_.decides_in_advance())
@@ -152,10 +148,8 @@ void Engine::loop() {
     const bool complete = collector_.advance(pass_end());
 
     std::string path;
-    if (collector_.snapshot_step(snapshots_done_ + 1, path) <= pass_end()) {
-      const int status = write_snapshot(path, Occasion::asked);
-      segment_.board().publish_snapshot(++snapshots_done_, status);
-      segment_.header().news.notify();
+    if (collector_.snapshot_step(snapshots_.asked() + 1, path) <= pass_end()) {
+      snapshots_.write_asked(path);
       continue;
     }
     if (complete) {
@@ -240,25 +234,6 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
 /// The step up to which to read: that of the next look, or the end of the next window to be described.
 std::int64_t Engine::pass_end() const { return std::min(appointment_.last, collector_.window_end()); }
 
-window::LookCost Engine::look_cost() const {
-  if (latency_ == 0) return {};
-  return {cpu_per_look_, latency_, wait_, step_seconds_};
-}
-
-void Engine::measure_step_time(std::int64_t first, std::int64_t last) {
-  const WindowBlock& block = collector_.block();
-  double sum = 0;
-  for (std::int64_t s = first; s <= last; ++s) {
-    double largest = 0;
-    for (std::size_t l = 0; l < static_cast<std::size_t>(segment_.n_local()); ++l)
-      largest = std::max(
-          largest,
-          block.wall[l * static_cast<std::size_t>(block.steps) + static_cast<std::size_t>(s - block.first_step)]);
-    sum += largest;
-  }
-  if (first > 0) smooth(step_seconds_, sum / static_cast<double>(last - first + 1));
-}
-
 bool Engine::process_steps() {
   const std::int64_t last = pass_end();
   const bool looks = last == appointment_.last;
@@ -271,25 +246,21 @@ bool Engine::process_steps() {
     segment_.header().news.notify();
     return false;
   }
-  const std::uint64_t began = measure::monotonic_ns();
-  const std::int64_t began_cpu = measure::thread_cpu_ns();
-  measure_step_time(followed_ + 1, last);
+  meter_.begin();
+  meter_.add_steps(collector_.block(), followed_ + 1, last);
   if (!analyzer_->follow(nodes_, input_.steps(collector_.block(), followed_ + 1, last, new_rebalances_)))
     throw Error(Status::internal, "the analysis of step " + std::to_string(last) + " failed: " + analyzer_->failure());
   followed_ = last;
   const bool full = last == collector_.window_end();
   const int steps = static_cast<int>(last + 1 - collector_.block().first_step);
   if (looks) {
-    known_ = &analyzer_->look(nodes_, look_cost());
+    known_ = &analyzer_->look(nodes_, meter_.cost());
     // The hint of a fixed window includes its description.  If looks are more frequent, only the first hint waits for a
     // description, so its cost says nothing about later ones.
     const bool is_typical = settings_.window > 0 || described_;
     if (settings_.window > 0 || !described_) describe_window();
     look();
-    if (is_typical) {
-      smooth(latency_, static_cast<double>(measure::monotonic_ns() - began) * 1e-9);
-      smooth(cpu_per_look_, static_cast<double>(measure::thread_cpu_ns() - began_cpu) * 1e-9);
-    }
+    if (is_typical) meter_.end();
   }
   if (!full) return true;
   if (settings_.window == 0) describe_window();
@@ -300,7 +271,7 @@ bool Engine::process_steps() {
   collector_.next_window();
   const std::int64_t begin = collector_.block().first_step;
   if (settings_.snapshot_every > 0 && begin / settings_.snapshot_every > (begin - steps) / settings_.snapshot_every)
-    lost_status_ = std::min(lost_status_, write_snapshot("", Occasion::periodic));
+    snapshots_.write_periodic();
   return true;
 }
 
@@ -331,7 +302,7 @@ void Engine::look() {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (int l = 0; l < segment_.n_local(); ++l)
       least = std::min(least, segment_.rank(l).last_wait_ns.load(std::memory_order_relaxed));
-    smooth(wait_, static_cast<double>(least) * 1e-9);
+    meter_.add_wait(static_cast<double>(least) * 1e-9);
   }
   ++looks_;
   last_look_ = now;
@@ -374,7 +345,7 @@ void Engine::end(std::int64_t steps) {
     if (nodes_.rank() == 0) log_.note(account);
   }
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
-  const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;
+  const int status = steps > 0 ? snapshots_.write_last() : 0;
   segment_.board().publish_finished(status);
   segment_.header().news.notify();
 }

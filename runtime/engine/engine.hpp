@@ -7,8 +7,10 @@
 #include "runtime/collect/wait_finder.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/background_thread.hpp"
+#include "runtime/engine/look_meter.hpp"
 #include "runtime/engine/placement.hpp"
 #include "runtime/engine/rank_watch.hpp"
+#include "runtime/engine/snapshots.hpp"
 #include "runtime/engine/window_input.hpp"
 #include "runtime/history/history_store.hpp"
 #include "runtime/history/run_log.hpp"
@@ -19,7 +21,6 @@
 
 #include <atomic>
 #include <functional>
-#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,8 +54,8 @@ class Engine {
   void run();
 
   /// After join(): the text of REPORT (node 0 only), and the error, if any.
-  const std::string& report() const { return report_; }
-  const std::string& failure() const { return failure_; }
+  const std::string& report() const { return report_.empty() ? snapshots_.report() : report_; }
+  const std::string& failure() const { return failure_.empty() ? snapshots_.failure() : failure_; }
   /// Readable at any time: whether this node has failed.
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
@@ -63,7 +64,6 @@ class Engine {
   std::function<void(std::int64_t look)> before_look;
 
  private:
-
   void loop();
   void look_for_failed_ranks();
   void watch_ranks();
@@ -75,20 +75,12 @@ class Engine {
   std::int64_t pass_end() const;
   std::int64_t share_names_and_answers(std::int64_t final_steps);
   void unite_answers(const std::vector<RebalanceAnswer>& answers);
-  window::LookCost look_cost() const;
-  void measure_step_time(std::int64_t first, std::int64_t last);
   void remember_window(const window::Result& result);
   void close_window(int steps);
   void keep_detail(std::int64_t last);
   void finish(std::int64_t steps);
   void end(std::int64_t steps);
-  enum class Occasion { periodic, asked, end };
-  int write_snapshot(const std::string& path, Occasion occasion);
-  int lose_snapshot(const char* why);
-  void write_aside(std::function<double()> write);
-  void finish_writing();
   void record_failure(const char* what) noexcept;
-  double own_cpu_seconds() const;
 
   config::Settings settings_;
   node::Segment& segment_;
@@ -107,26 +99,22 @@ class Engine {
   SampleSchedule schedule_;
   std::unique_ptr<TraceKeeper> tracer_;  ///< null: nothing is traced
   std::unique_ptr<RankWatch> watch_;     ///< null: nothing is traced, or a rank has been lost already
-  bool rebalanced_ = false;              ///< in the window under way
-  std::int64_t looks_ = 0;               ///< so far
-  node::Appointment appointment_;        ///< the next look
+  Snapshots snapshots_;
+  LookMeter meter_;
+  bool rebalanced_ = false;        ///< in the window under way
+  std::int64_t looks_ = 0;         ///< so far
+  node::Appointment appointment_;  ///< the next look
   node::Appointment last_look_;
   std::int64_t followed_ = -1;  ///< last step that was analysed
   std::int64_t windowed_ = -1;  ///< last step of the last window
   bool described_ = false;      ///< strata for hints are available
   const window::Result* known_ = nullptr;
-  double cpu_per_look_ = 0, latency_ = 0, wait_ = 0, step_seconds_ = 0;  ///< smoothed
-  std::int64_t snapshots_done_ = 0;                                      ///< explicit ones
-  int lost_status_ = 0;                                                  ///< of the periodic ones, for finalize
-  std::future<double> writing_;     ///< of a periodic one, by a thread of its own: the CPU seconds that it took
-  double writing_cpu_seconds_ = 0;  ///< of those that are done
   std::vector<window::Rebalance> new_rebalances_;
 
   bool own_thread_ = false;  // started by start(), to be placed
-  BackgroundThread writer_;  // of a periodic snapshot
   BackgroundThread thread_;
   std::atomic<bool> stop_{false}, failed_{false}, finished_{false};
-  std::string failure_, report_;
+  std::string failure_, report_;  ///< if the node has failed
 };
 
 }  // namespace effort::engine

@@ -1,23 +1,43 @@
-// Snapshots: periodic ones, those that the host asks for, and the last one.
-#include "runtime/engine/engine.hpp"
+#include "runtime/engine/snapshots.hpp"
+
 #include "runtime/history/report.hpp"
 #include "runtime/history/snapshot_job.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 namespace effort::engine {
 
-double Engine::own_cpu_seconds() const {
+Snapshots::Snapshots(const config::Settings& settings, RunLog& log, const HistoryStore& history, const NameUnion& names,
+                     node::Segment& segment, Communicator& nodes, TraceKeeper* tracer)
+    : settings_(settings),
+      log_(log),
+      history_(history),
+      names_(names),
+      segment_(segment),
+      nodes_(nodes),
+      tracer_(tracer) {}
+
+void Snapshots::write_asked(const std::string& path) {
+  const int status = write(path, Occasion::asked);
+  segment_.board().publish_snapshot(++asked_, status);
+  segment_.header().news.notify();
+}
+
+void Snapshots::write_periodic() { lost_status_ = std::min(lost_status_, write("", Occasion::periodic)); }
+
+int Snapshots::write_last() { return write("", Occasion::last); }
+
+double Snapshots::own_cpu_seconds() const {
   return static_cast<double>(measure::thread_cpu_ns()) * 1e-9 + writing_cpu_seconds_;
 }
 
-/// The run continues.  The lost snapshot is counted, and reported in the next snapshot and by finalize.
-int Engine::lose_snapshot(const char* why) {
+int Snapshots::lose(const char* why) {
   failure_ = std::string("a snapshot was lost: ") + why;
   log_.add_lost_snapshot();
   log_.note(failure_);
@@ -25,17 +45,17 @@ int Engine::lose_snapshot(const char* why) {
 }
 
 /// Waits for the periodic snapshot that is being written, if any.
-void Engine::finish_writing() {
+void Snapshots::finish_writing() {
   if (!writing_.valid()) return;
   try {
     writing_cpu_seconds_ += writing_.get();
   } catch (const std::exception& e) {
-    lost_status_ = lose_snapshot(e.what());
+    lost_status_ = lose(e.what());
   }
 }
 
 /// Runs `write` on a separate thread, or directly if none can be created.
-void Engine::write_aside(std::function<double()> write) {
+void Snapshots::write_aside(std::function<double()> write) {
   const auto task = std::make_shared<std::packaged_task<double()>>(std::move(write));
   writing_ = task->get_future();
   try {
@@ -45,12 +65,12 @@ void Engine::write_aside(std::function<double()> write) {
   }
 }
 
-/// Collective.  Returns the lowest status of all nodes.  For the last snapshot it includes the status of periodic ones,
-/// which has not been reported yet.
-int Engine::write_snapshot(const std::string& path, Occasion occasion) {
+/// Returns the lowest status of all nodes.  For the last snapshot it includes the status of periodic ones, which has
+/// not been reported yet.
+int Snapshots::write(const std::string& path, Occasion occasion) {
   finish_writing();
   if (tracer_ && occasion == Occasion::asked) tracer_->save_on_request();
-  const bool final = occasion == Occasion::end;
+  const bool final = occasion == Occasion::last;
   SnapshotJob job(nodes_, history_, segment_, log_.setup().ranks);
   auto parts = job.gather(final, own_cpu_seconds(), tracer_ ? tracer_->held_bytes() : 0);
   std::int64_t status = final ? lost_status_ : 0;
@@ -72,7 +92,7 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
       else
         write();
     } catch (const std::exception& e) {
-      status = lose_snapshot(e.what());
+      status = lose(e.what());
     }
   }
   nodes_.allreduce(std::span(&status, 1), ReduceOp::min);
