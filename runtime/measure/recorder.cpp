@@ -5,16 +5,10 @@
 
 #include <algorithm>
 
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 namespace effort::measure {
 namespace {
 
 std::atomic<std::uint64_t> sessions{0};
-
-bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
 /// Records the end of a step.  Open regions are split there, so that every step can be read on its own.
 /// @param at  after the last boundary
@@ -52,6 +46,7 @@ Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& l
       counters_(metrics, load_metric, options, with_first_names(*registry_)),
       load_(load_rule(choices_, *registry_)),
       derived_(metrics, load_.in_seconds() ? "s" : "", *registry_),
+      events_(session_),
       sampling_(options.max_overhead, ticks()),
       last_stamp_(ticks()) {}
 
@@ -97,36 +92,8 @@ void Recorder::record(const Record& record) noexcept {
 }
 
 void Recorder::record_events(recording::Memory memory) {
-  events_ = std::make_unique<recording::Memory>(memory);
-  membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-  recording_.store(events_.get(), std::memory_order_release);
-  for (ThreadSlot* s : SlotRegistry::instance().slots()) {
-    if (!is_ours(*s)) continue;
-    s->events.offer(events_.get());
-    s->ask(Request::record_events);
-  }
+  events_.turn_on(memory);
   slot();  // the thread that ends steps records them, even if it marks no regions
-}
-
-// The owners of streams order their accesses for the compiler only, which costs nothing.  The barrier orders them for
-// the processor: after it, a thread either is at a boundary and its gate is closed, or it finds its stream off.
-bool Recorder::stop_events() noexcept {
-  if (!recording_.exchange(nullptr)) return true;
-  bool done = true;
-  try {
-    const auto slots = SlotRegistry::instance().slots();
-    for (ThreadSlot* s : slots) s->events.withdraw();
-    done = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-    constexpr std::uint64_t patience = 10'000'000;  // ns; a boundary takes a millionth of it
-    const std::uint64_t start = monotonic_ns();
-    for (ThreadSlot* s : slots)
-      while (s->gate.closed() && (done = done && monotonic_ns() - start < patience)) std::this_thread::yield();
-    for (ThreadSlot* s : slots) s->events.withdraw();  // from a thread that was about to accept the offer
-  } catch (...) {                                      // out of memory for the list
-    done = false;
-  }
-  if (!done) static_cast<void>(events_.release());
-  return done;
 }
 
 void Recorder::add_metric(std::uint32_t metric, double value) {
@@ -180,11 +147,11 @@ ThreadSlot* Recorder::settle_stepping_thread() {
   if (own && !is_ours(*own)) own = nullptr;
   // A host that marks no regions still has steps; its counts start at the end of the first step.
   if (!counters_.at_steps().empty() && (!own || !own->counters.is_open())) own = &slot();
-  if (!own && recording_.load(std::memory_order_relaxed)) own = &slot();
+  if (!own && events_.memory()) own = &slot();
   if (!own) return nullptr;
   if (!cost_.known()) {
     SlotPlan plan = counters_.plan(false, shared_registry_);
-    plan.events = recording_.load(std::memory_order_relaxed);  // recording takes time, too
+    plan.events = events_.memory();  // recording takes time, too
     cost_ = measure_cost(*own, plan);
   }
   settle_step(*own);
@@ -208,7 +175,7 @@ void Recorder::read_slots(const ThreadSlot* stepping, std::uint64_t now) {
 void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out) {
   ThreadSlot* const stepping = settle_stepping_thread();
   const std::uint64_t now = ticks();
-  if (recording::Memory* const events = recording_.load(std::memory_order_relaxed); events && stepping) {
+  if (recording::Memory* const events = events_.memory(); events && stepping) {
     const std::uint64_t at = std::max(now, stepping->stamp.load(std::memory_order_relaxed) + 1);
     record_step(*stepping, last_step + 1, at);
     events->end_step(last_step, at);

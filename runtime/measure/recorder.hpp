@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/measure/counter_choice.hpp"
+#include "runtime/measure/event_switch.hpp"
 #include "runtime/measure/frame.hpp"
 #include "runtime/measure/measuring_cost.hpp"
 #include "runtime/measure/registry.hpp"
@@ -84,14 +85,13 @@ class Recorder {
   void record_events(recording::Memory memory);
   /// Stops recording.  @return false if a thread may still be writing a record, so that the memory must stay mapped
   /// forever
-  bool stop_events() noexcept;
-  /// Whether the load is wall or CPU time, so that it can be compared with a price.
+  bool stop_events() noexcept { return events_.turn_off(); }
 
  private:
   bool is_ours(const ThreadSlot& slot) const noexcept { return slot.session() == session_; }
   SlotPlan plan() const {
     SlotPlan plan = counters_.plan(std::this_thread::get_id() == first_thread_, shared_registry_);
-    plan.events = recording_.load(std::memory_order_acquire);
+    plan.events = events_.memory();
     return plan;
   }
   Reading reading() const { return {load_, counters_, cost_}; }
@@ -110,8 +110,7 @@ class Recorder {
   LoadRule load_;
   DerivedMetrics derived_;
   std::atomic<std::uint32_t> phase_{0};
-  std::unique_ptr<recording::Memory> events_;           ///< this rank's; null: no events are recorded
-  std::atomic<recording::Memory*> recording_{nullptr};  ///< the same, for all threads
+  EventSwitch events_;
 
   ThreadSlot* priced_ = nullptr;  ///< slot of the thread whose rebalance is being priced
   double load_before_price_ = 0;
