@@ -1,4 +1,5 @@
-// Finds out whether all ranks have this adapter, without waiting long for ranks that lack it.
+// Finds out whether all ranks have this adapter, without waiting long for ranks that lack it.  What the ranks agree on
+// after that is listed in runtime/exchange/agreement.hpp.
 #pragma once
 
 namespace effort::pmpi {

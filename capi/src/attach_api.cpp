@@ -1,4 +1,5 @@
-// Joins the ranks of a communicator: at each stage either all of them continue or none does.
+// Joins the ranks of a communicator: at each stage either all of them continue or none does (the stages are listed in
+// runtime/exchange/agreement.hpp).
 #include "attach.hpp"
 #include "host.hpp"
 #include "runtime/exchange/agreement.hpp"

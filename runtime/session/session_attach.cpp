@@ -1,4 +1,5 @@
-// How the ranks of a communicator join in one session: nodes, shared memory, the exchange, the engines.
+// How the ranks of a communicator join in one session: nodes, shared memory, the exchange, the engines.  The stages are
+// listed in runtime/exchange/agreement.hpp.
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
 #include "runtime/session/attempt.hpp"
