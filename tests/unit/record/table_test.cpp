@@ -1,4 +1,4 @@
-// Compares the table of analytics/window/report.hpp with its copies in other languages.
+// Compares the tables of analytics/window/report.hpp with their copies in other languages.
 #include "analytics/window/report.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -65,6 +65,9 @@ std::string fortran_hint() {
 const std::set<std::string> hint_numbers = {EFFORT_HINT_NUMBERS(EFFORT_NUMBER)};
 const std::set<std::string> window_numbers = {EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)};
 #undef EFFORT_NUMBER
+#define EFFORT_ARRAY(name, type, extent) #name,
+const std::set<std::string> hint_arrays = {EFFORT_HINT_ARRAYS(EFFORT_ARRAY)};
+#undef EFFORT_ARRAY
 
 /// The hint has one number more, which follows from the imbalance.
 std::set<std::string> with_the_hints_own(std::set<std::string> names) {
@@ -77,6 +80,11 @@ std::set<std::string> with_the_hints_own(std::set<std::string> names) {
 TEST_CASE("effort_hint has the table's numbers and no others", "[record]") {
   const std::vector<std::string> numbers = names(all(c_hint(), "\n  double ([^;*]+);"));
   CHECK(std::set<std::string>(numbers.begin(), numbers.end()) == with_the_hints_own(hint_numbers));
+}
+
+TEST_CASE("effort_hint has the table's arrays and no others", "[record]") {
+  const std::vector<std::string> arrays = names(all(c_hint(), "\n  const (?:double|int32_t)\\* ([^;]+);"));
+  CHECK(std::set<std::string>(arrays.begin(), arrays.end()) == hint_arrays);
 }
 
 TEST_CASE("Fortran's effort_hint has the fields of C's in their order", "[record]") {
