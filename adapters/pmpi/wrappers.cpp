@@ -71,3 +71,5 @@ EFFORT_WRAPPER int MPI_Pcontrol(const int level, ...) {
   pcontrol(level, __builtin_return_address(0), __builtin_dwarf_cfa());
   return PMPI_Pcontrol(level);
 }
+
+#undef EFFORT_WRAPPER

@@ -38,6 +38,7 @@ using namespace effort::pmpi;
 
 #define EFFORT_PART "adapters/pmpi/calls/other_calls.inc"
 #include "adapters/pmpi/calls/calls.inc"
+#undef EFFORT_PART
 
 // The calls that are not in the table.  In mpi_f08, ierror may be absent (null), and is passed on as it is.
 #define EFFORT_INIT(symbol, n)                                  \

@@ -5,3 +5,4 @@ using namespace effort::pmpi;
 
 #define EFFORT_PART "adapters/pmpi/calls/collectives.inc"
 #include "adapters/pmpi/calls/calls.inc"
+#undef EFFORT_PART

