@@ -126,7 +126,7 @@ struct Reader::State {
                    "' that is required, but unknown to this program",
                index_at + at, newer);
       entries.push_back(e);
-      sections.push_back({format::type_text(e.type), e.key, required, offset, e.stored, e.raw});
+      sections.push_back({format::type_text(e.type), e.key, required, offset, e.stored});
       offset += e.stored;
     }
     if (offset != index_at) refuse("bytes before the index belong to no section", offset);

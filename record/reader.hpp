@@ -35,7 +35,6 @@ struct SectionInfo {
   bool required = false;     ///< a reader that does not know the type must refuse the file
   std::uint64_t offset = 0;  ///< of the section's header in the file
   std::uint64_t stored_bytes = 0;
-  std::uint64_t raw_bytes = 0;  ///< after decompression
 };
 
 /// A snapshot file or its bytes.  Opening checks header, footer and table of contents.  A section's checksum is

@@ -9,9 +9,9 @@
 
 #include "record/text.hpp"
 #include "tools/commands/options.hpp"
-#include "tools/commands/usage_error.hpp"
 #include "tools/files/inputs.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/usage_error.hpp"
 
 namespace effort::tools {
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int data_error = 1;
 constexpr int usage_error = 2;
-constexpr int unmet = 3;
+constexpr int check_failed = 3;
 
 int complain(const std::string& message, int code) {
   std::fflush(stdout);
@@ -115,8 +115,8 @@ int run_command(int argc, const char* const* argv) {
     // A full disk or a closed pipe is detected here at the latest.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) return complain("cannot write to standard output", data_error);
     return code;
-  } catch (const Unmet&) {
-    return std::fflush(stdout) == 0 ? unmet : complain("cannot write to standard output", data_error);
+  } catch (const CheckFailed&) {
+    return std::fflush(stdout) == 0 ? check_failed : complain("cannot write to standard output", data_error);
   } catch (const UsageError& e) {
     return complain(e.what(), usage_error);
   } catch (const std::bad_alloc&) {

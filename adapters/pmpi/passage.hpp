@@ -122,8 +122,7 @@ class Thread {
   Site* previous = &landmark_;       ///< the last call of any kind on the recorded path
   std::uint64_t per_completion = 0;  ///< approximate cost of recording a completion, ticks
   std::uint32_t completing = 0;      ///< calls so far that recorded completions
-  std::uint64_t left =
-      0;  ///< the clock when the last call was left; if the slot's stamp is the same, nothing has happened since
+  std::uint64_t left = 0;  ///< the clock when the last call was left; if it is the slot's stamp, nothing happened since
   std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the short path
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
   std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while steps are detected

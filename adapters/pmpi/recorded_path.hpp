@@ -14,8 +14,8 @@ MessageCall* message_call(Thread& thread);
 Site* enter_recorded(Thread& thread, measure::ThreadSlot& slot, Call call, const Caller& from, std::uint64_t now);
 /// Leaves it, and leaves the gate closed.  Returns false and changes nothing if another boundary came in between.
 bool leave_recorded(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain, std::uint64_t now);
-/// The time since the call was left at `left`, in which `completions` were recorded, is not the host's computation.  It
-/// is measured only now and then, because reading the clock takes as long as recording a completion.
+/// Charges the time since the call was left at `left`, in which `completions` were recorded, to no region.  Measured
+/// only now and then, because reading the clock takes as long as recording a completion.
 void disown_completions(Thread& thread, measure::ThreadSlot& slot, std::uint32_t completions, std::uint64_t left);
 
 }  // namespace effort::pmpi

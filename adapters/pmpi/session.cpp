@@ -6,9 +6,9 @@
 #include "adapters/pmpi/messages/arrivals.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/traffic.hpp"
+#include "adapters/pmpi/not_measured.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/steps.hpp"
-#include "adapters/pmpi/why.hpp"
 
 #include <algorithm>
 #include <bitset>

@@ -1,6 +1,6 @@
 // The MPI functions of C.
-#include "adapters/pmpi/finish.hpp"
 #include "adapters/pmpi/session.hpp"
+#include "adapters/pmpi/wrapper.hpp"
 
 // MPI marks some of its functions as deprecated; hosts call them all the same.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -6,7 +6,7 @@
 // Included once by each file that defines a part of them; there are several files so that they compile in parallel.
 #pragma once
 
-#include "adapters/pmpi/finish.hpp"
+#include "adapters/pmpi/wrapper.hpp"
 
 #include <cstddef>
 

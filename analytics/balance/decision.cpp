@@ -61,7 +61,7 @@ constexpr double unknown_price = 2;
 constexpr double least_lost = 1.5;
 // The same, from which a fresh division need not remove least_removed: loads that scatter from step to step hide how
 // much it would remove, but not that it has been missed all the while.
-constexpr double much_lost = 3;
+constexpr double lost_without_proof = 3;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
 // Mean loads kept to see whether the first step of a distribution is slower than others.
@@ -274,10 +274,10 @@ Verdict Decision::decide(const LookFacts& facts) {
   const auto own_at = [&](int a) { return ages ? own_[static_cast<std::size_t>(std::min(a, n))] : 0.0; };
   const double ageing = own_at(age + 1);
   // Removing a loss for which no rank waits gains nothing.
-  const double unmet = facts.unmet / mean_;
+  const double unawaited = facts.unawaited / mean_;
   const auto estimate = [&](double payback) {
     LossLevel::Estimate now = level_.estimate(payback);
-    now.level += fresh_.peak_rate() * own_peak_ - unmet;
+    now.level += fresh_.peak_rate() * own_peak_ - unawaited;
     return now;
   };
   LossLevel::Estimate now = estimate(1);
@@ -318,7 +318,7 @@ Verdict Decision::decide(const LookFacts& facts) {
       failures >= failures_allowed && avoidable_ < std::ldexp(price * mean_, std::min(failures, most_failures));
   const bool worth_it =
       pays && !pauses && last_kind_ != StepKind::peak &&
-      has_persisted(&SeenLoss::above, first + unmet + 0.5 * sure_excess_ - ageing, sure_excess_, price);
+      has_persisted(&SeenLoss::above, first + unawaited + 0.5 * sure_excess_ - ageing, sure_excess_, price);
   v.patience = std::max(1, costs.delay);
   v.expected_saving = std::max(0.0, prospects.present_sum(costs.length) - prospects.made(0).sum(costs.length) -
                                         costs.length * effect_.after(excess_)) *
@@ -329,7 +329,7 @@ Verdict Decision::decide(const LookFacts& facts) {
     // Loads that move faster than they can be followed are imbalanced under any division.
     const bool helps = settings_.threshold_binds ||
                        (sure_excess_ > least_removed * facts.imbalance && avoidable_ > least_lost * mean_) ||
-                       (sure_excess_ > equal_loads && avoidable_ > much_lost * mean_);
+                       (sure_excess_ > equal_loads && avoidable_ > lost_without_proof * mean_);
     v.rebalance =
         helps && facts.imbalance > settings_.threshold &&
         has_persisted(&SeenLoss::loss, settings_.threshold, facts.imbalance, two_step_price * facts.imbalance);

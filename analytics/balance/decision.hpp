@@ -38,7 +38,7 @@ struct StepFacts {
 struct LookFacts {
   bool stale = false;                      ///< no step of the present distribution since the last look
   double imbalance = 0;                    ///< max / mean - 1 of the mean loads since the last look
-  double unmet = 0;                        ///< seconds per step of the loss for which no rank waits, >= 0
+  double unawaited = 0;                    ///< seconds per step of the loss for which no rank waits, >= 0
   int next_look = 1;                       ///< fewest steps until the next look, >= 1
   std::array<bool, n_predictors> known{};  ///< predictors with enough steps
 };

@@ -108,7 +108,7 @@ class Forecast {
   int worked_ = 0;            // consecutive steps whose work is known
   std::vector<double> work_;  // work of the last step
   Line work_line_;
-  std::vector<double> per_work_;  // measured / modelled seconds; kept when work is divided anew
+  std::vector<double> per_work_;  // measured / modelled seconds; kept when work is divided again
   std::vector<int> per_work_steps_;
   std::vector<Trial> trials_;  // oldest first
 };

@@ -30,7 +30,7 @@ class BlockEncoder {
   /// Appends as many as the block has room for, and returns their number: fewer than given if it is full.
   std::size_t append(std::span<const std::uint32_t> events);
 
-  /// Returns the bytes of everything appended, and starts anew.  Cost: about 100 ns for each different call.
+  /// Returns the bytes of everything appended, and restarts.  Cost: about 100 ns for each different call.
   std::vector<std::byte> finish();
 
  private:

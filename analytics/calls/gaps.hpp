@@ -23,7 +23,7 @@ class GapEncoder {
   /// @param ns  since the stamp before
   void put(std::uint32_t context, std::uint64_t ns);
   std::size_t count() const { return count_; }
-  /// Returns the bytes of everything since the last call, and starts anew.
+  /// Returns the bytes of everything since the last call, and restarts.
   std::vector<std::byte> finish();
 
  private:

@@ -147,19 +147,6 @@ std::vector<std::int32_t> cut_after(const Dendrogram& dendrogram, std::size_t me
 
 }  // namespace
 
-Dendrogram hierarchical(std::span<const double> distances, std::size_t n, Linkage linkage) {
-  if (n == 0) throw std::invalid_argument("there are no objects to cluster (n is 0): pass at least one");
-  check_table_size(n);
-  if (distances.size() != n * n) throw std::invalid_argument("the distances must be an n x n table");
-  for (std::size_t i = 0; i < distances.size(); ++i)
-    if (!(distances[i] >= 0) || std::isinf(distances[i]) || distances[i] != distances[i % n * n + i / n])
-      throw std::invalid_argument("distance is negative, not finite or not symmetric (row " + std::to_string(i / n) +
-                                  ", column " + std::to_string(i % n) + "): correct the table");
-  std::vector<double> table(distances.begin(), distances.end());
-  Groups groups(table.data(), n, n, linkage);
-  return sorted_dendrogram(chain_merges(groups, n), n);
-}
-
 template <typename ExecutionSpace>
 Dendrogram hierarchical(const ExecutionSpace& space, const Signatures& signatures, Linkage linkage) {
   check_signatures(signatures);

@@ -33,9 +33,6 @@ struct Dendrogram {
 template <typename ExecutionSpace>
 Dendrogram hierarchical(const ExecutionSpace& space, const Signatures& signatures, Linkage linkage);
 
-/// The same for a given symmetric [n][n] matrix of finite, non-negative distances.
-Dendrogram hierarchical(std::span<const double> distances, std::size_t n, Linkage linkage);
-
 /// Cuts a dendrogram into k groups, 1 to n.  Returns each object's group, numbered in order of first appearance.
 std::vector<std::int32_t> cut_to_number(const Dendrogram& dendrogram, int k);
 

@@ -82,7 +82,7 @@ class Optima {
 
   /// Searches from up to `count` independent sets; returns whether `enough` of them have led to the best.
   template <typename MakeSet>
-  bool agree(std::uint64_t count, int enough, MakeSet make_set) {
+  bool reached_often_enough(std::uint64_t count, int enough, MakeSet make_set) {
     reached_ = 0;
     for (std::uint64_t i = 0; i < count && reached_ < enough; ++i) add(make_set(i));
     return reached_ >= enough;
@@ -125,7 +125,7 @@ class Optima {
   std::size_t compared_;
   std::vector<Start> found_;
   std::size_t best_ = 0;
-  int reached_ = 0;  // searches that led to the best, since agree() began
+  int reached_ = 0;  // searches that led to the best, since reached_often_enough() began
 };
 
 }  // namespace effort::cluster

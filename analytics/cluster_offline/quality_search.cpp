@@ -73,7 +73,7 @@ class Refinement {
     for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(positions_of(all, starts[i]));
     const bool cheap = k_ <= 32;  // a search from random medoids makes k swaps and more
     if (cheap) optima.add(build_medoids(kernels_, table, static_cast<int>(k_)));
-    const bool agreed = cheap && optima.agree(random, enough, [&](std::uint64_t i) {
+    const bool agreed = cheap && optima.reached_often_enough(random, enough, [&](std::uint64_t i) {
       return sampling::draw_without_replacement(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(k_),
                                                 seed_, of_random + i);
     });
@@ -256,7 +256,7 @@ std::vector<std::int32_t> refine_starts(const Kernels& kernels, const RowsOf<T>&
   refinement.judge_by_some();
   typename Refinement<T>::Placed best;
   best.standing.cost = std::numeric_limits<double>::max();
-  std::uint64_t round = 0;                               // every round draws anew
+  std::uint64_t round = 0;                               // every round draws new ones
   for (auto& finalist : refinement.recombine(starts)) {  // only refinement shows which is best
     refinement.begin(std::move(finalist));
     for (const std::uint64_t last = round + 3; ++round <= last && refinement.improve(round, 64 + 4 * starts[0].size());)

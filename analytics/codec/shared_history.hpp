@@ -5,8 +5,8 @@
 //   auto bytes = histories.finish();             // on node 0: one byte string per series, for HistoryReader
 #pragma once
 
-#include "analytics/codec/slab_coder.hpp"
 #include "analytics/codec/history.hpp"
+#include "analytics/codec/slab_coder.hpp"
 
 namespace effort::codec {
 
@@ -19,16 +19,16 @@ struct HistoryShare {
 };
 
 /// Codes series one by one, in slabs of steps, each one transform over all nodes (SlabCoder).  The rows of node 0 come
-/// first. All nodes call the same functions in the same order.  Kokkos must be initialised.
+/// first.  All nodes call the same functions in the same order.  Kokkos must be initialised.
 class SharedHistories {
  public:
-  /// @param target  bound of every series, errors relative to its range over all nodes; max_bytes:
-  /// std::invalid_argument
+  /// @param target  error bound of every series, relative to its range over all nodes
+  /// @throws std::invalid_argument for a bound on the bytes
   SharedHistories(Communicator& nodes, const Target& target);
 
   /// Collective.  The histories may be destroyed when it returns.  The bound holds for the chain of codings: the
   /// present errors of a history's tiles are subtracted.  Errors: std::invalid_argument on all nodes if the numbers of
-  /// steps differ. Memory: a slab's rows of this node, at most 2^19 values (or one column), a few times.  Cost: a
+  /// steps differ.  Memory: a slab's rows of this node, at most 2^19 values (or one column), a few times.  Cost: a
   /// decoding and a coding of the node's values.
   void add(const HistoryShare& mine);
 

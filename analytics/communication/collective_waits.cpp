@@ -251,8 +251,8 @@ void CollectiveWaits::add(ArrivalBatch batch) {
     if (a.ordinal >= next) member.entries.push_back({a, batch.step, batch.phase});
 }
 
-CollectiveWaits::Shared CollectiveWaits::agree(Communicator& nodes, std::size_t n_communicators,
-                                               std::int64_t offset_ns) const {
+CollectiveWaits::Shared CollectiveWaits::exchange_shapes(Communicator& nodes, std::size_t n_communicators,
+                                                         std::int64_t offset_ns) const {
   Shared shared;
   shared.rows.assign(n_communicators * row_size + 1, nothing);  // the base comes last
   shared.members.assign(n_communicators, 0);
@@ -322,7 +322,7 @@ void CollectiveWaits::forget(Group& group, std::uint64_t before) {
 std::vector<CollectiveWait> CollectiveWaits::find(Communicator& nodes, std::size_t n_communicators,
                                                   const NodeClock& clock, std::vector<WaitEdge>* edges) {
   next_.resize(n_communicators, 0);
-  const Shared shared = agree(nodes, n_communicators, clock.offset);
+  const Shared shared = exchange_shapes(nodes, n_communicators, clock.offset);
   const std::vector<Range> ranges = choose(shared);
   Evaluation evaluation(*this, Packing(n_ranks_, shared.base), clock, edges != nullptr);
   evaluation.find(nodes, ranges, shared.scans());

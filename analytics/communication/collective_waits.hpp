@@ -81,7 +81,7 @@ class CollectiveWaits {
   struct Range;
   class Evaluation;
 
-  Shared agree(Communicator& nodes, std::size_t n_communicators, std::int64_t offset_ns) const;
+  Shared exchange_shapes(Communicator& nodes, std::size_t n_communicators, std::int64_t offset_ns) const;
   bool is_here(int rank) const;
   std::vector<Range> choose(const Shared& shared);
   void forget(Group& group, std::uint64_t before);

@@ -49,7 +49,7 @@ struct LateSender {
 ///
 /// Sends and receives are matched as MPI does it: of two ranks, a communicator and a tag, the k-th send belongs to the
 /// k-th receive in the order in which receives were posted.  For this, the records must be complete from the first
-/// message on.  If some are lost, restart() begins anew at a step's end.  A message that was under way at that moment
+/// message on.  If some are lost, restart() begins again at a step's end.  A message that was under way at that moment
 /// makes the following ones seem to arrive before they are sent.  Such messages are ignored, and the count is
 /// corrected.
 ///

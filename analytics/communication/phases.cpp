@@ -43,7 +43,7 @@ class Segmentation {
   static constexpr std::size_t lopsided = 16;
 
   /// Cuts a part, then the larger of its two parts, and so on, and updates the counts from one to the next.  The
-  /// smaller parts are left for later, so no symbol is counted anew more than log2 N times.
+  /// smaller parts are left for later, so no symbol is counted again more than log2 N times.
   void cut_down(Part part) {
     segment_.fill(part.first, part.end);
     if (bound_) bound_->forget();

@@ -49,7 +49,7 @@ WindowReducer::WindowReducer(const Method& method, const Limits& limits) : metho
                                 " needs the whole trace, use effort trace reduce");
 }
 
-void WindowReducer::start_anew(Class& of) {
+void WindowReducer::restart(Class& of) {
   for (const Candidate& c : of.candidates)
     if (c.number != in_full) forgotten_.push_back(c.number);
   bytes_ -= of.bytes;
@@ -100,7 +100,7 @@ std::int64_t WindowReducer::find(Class& in, std::uint64_t structure, std::span<c
   if (!counts && in.candidates.size() >= limits_.most_kept) {
     in.vain = in.matches < in.candidates.size() ? std::min(in.vain + 1, longest_rest + 1) : 0;
     if (in.vain > 0) in.rest = limits_.most_kept << (in.vain - 1);
-    start_anew(in);
+    restart(in);
   }
   return in_full;
 }
@@ -113,7 +113,7 @@ void WindowReducer::drop_oldest() {
   std::sort(by_use.begin(), by_use.end());
   for (const auto& [used, structure] : by_use) {
     if (bytes_ <= limits_.most_bytes / 4 * 3) break;
-    start_anew(classes_.at(structure));
+    restart(classes_.at(structure));
     classes_.erase(structure);
     bytes_ -= bytes_of_class;
   }

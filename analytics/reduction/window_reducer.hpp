@@ -23,7 +23,7 @@ namespace effort::reduction {
 /// segments resemble earlier ones.  A program whose steps differ therefore pays nothing.  Segments of fewer than
 /// `least_events` are stored in full, because coding all their stamps takes hardly more bytes than coding the begin.
 ///
-/// Memory and time are bounded.  A class that has kept `most_kept` segments starts anew.  If fewer segments than that
+/// Memory and time are bounded.  A class that has kept `most_kept` segments restarts.  If fewer segments than that
 /// have found a representative in the meantime, the class first pauses: for most_kept segments, the next time for twice
 /// as many, up to 64 times as many.  Beyond `most_bytes`, the least recently used classes are dropped.  Times that
 /// never repeat therefore cost little, and a program whose behaviour drifts gets new representatives.  Threads: one at
@@ -77,7 +77,7 @@ class WindowReducer {
 
   Class& class_of(std::uint64_t structure);
   std::int64_t find(Class& in, std::uint64_t structure, std::span<const trace::Event> segment, Plan& plan);
-  void start_anew(Class& of);
+  void restart(Class& of);
   void drop_oldest();
 
   Method method_;

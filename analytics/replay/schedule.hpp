@@ -29,7 +29,7 @@ Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int i
 /// The cheapest schedule that may rebalance after any step.  For an ideal rebalancer it is found by dynamic programming
 /// over the step of the last rebalance: best(t) = price + min over s < t of best(s) + the loss of the division of s
 /// until t.  Time O(ranks x steps^2).  On long recordings only evenly spaced steps are considered, and the result is
-/// not exact. For other rebalancers: the same schedule or a fixed one, whichever costs less.
+/// not exact.  For other rebalancers: the same schedule or a fixed one, whichever costs less.
 Schedule best_schedule(const Recording& recording, Rebalancer rebalancer, double price);
 
 /// Cost of never rebalancing, seconds.

@@ -109,7 +109,7 @@ KOKKOS_INLINE_FUNCTION void once(const Member& team, const Body& body) {
 }
 
 /// Calls body(i, width) for the packs that start at i = 0, width, 2 width, ... < n, with width as a compile-time
-/// constant. On the host a pack fills a register; on a device its width is 1 and the team shares the calls.  No call
+/// constant.  On the host a pack fills a register; on a device its width is 1 and the team shares the calls.  No call
 /// may read what another one writes.
 /// @param n  a multiple of the widest pack's width
 template <typename T, typename Member, typename Body>

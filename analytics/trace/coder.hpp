@@ -34,7 +34,7 @@ inline constexpr std::size_t most_events = std::size_t{1} << 20;
 inline constexpr std::size_t most_reduced_events = std::size_t{1} << 16, most_segments = 1024;
 
 /// Codes the chunks of one stream (a node).  Threads: one at a time.  Memory: bounded (see memory()), independent of
-/// the length of the run: a full dictionary is started anew.
+/// the length of the run: a full dictionary is restarted.
 class Encoder {
  public:
   /// Errors: std::invalid_argument for a bound out of range.

@@ -143,7 +143,7 @@ struct Encoder::State {
   RepresentativeCoder representatives;
   bool incomplete = false;  ///< an exception may have left entries that no piece contains
 
-  /// Starts the dictionary anew if it is full.
+  /// Restarts the dictionary if it is full.
   void begin_chunk() {
     symbols.begin_chunk();
     if (!std::exchange(incomplete, true) && symbols.end() - symbols.first() < most_entries &&

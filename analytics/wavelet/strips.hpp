@@ -103,7 +103,7 @@ struct SplitStrip : Strip<Space> {
   }
 };
 
-/// Destination of joined rows: a matrix,
+/// Writes joined rows to a matrix.
 template <typename Space>
 struct StoredRows {
   MatrixOn<Space> out;
@@ -116,7 +116,7 @@ struct StoredRows {
   }
 };
 
-/// or a function.
+/// Passes each joined row to a function.  Host only.
 struct ShownRows {
   std::size_t count, cols;
   const std::function<void(std::size_t, const double*)>* take;

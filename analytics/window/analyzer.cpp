@@ -77,7 +77,7 @@ struct Analyzer::State {
   Result give_up(const std::string& reason);
 
  private:
-  Agreed agree(Communicator& nodes, Pass& pass, const std::string& error);
+  Agreed exchange_shapes(Communicator& nodes, Pass& pass, const std::string& error);
   void reshape(const Input& input, bool layout_changed);
   std::uint32_t advice() const;
   std::size_t bytes() const;
@@ -138,7 +138,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   // A node that has failed takes part in the first exchange only; all nodes then stop together.
   std::string error = failed || input.failed ? "the node failed before" : input_error(input);
   if (error.empty()) error = take_means(pass);
-  pass.agreed = agree(nodes, pass, error);
+  pass.agreed = exchange_shapes(nodes, pass, error);
   if (pass.agreed.failed)
     return known = give_up(error.empty() ? "another node failed or passed other dimensions" : error);
   const bool changed = pass.agreed.layout_changed;
@@ -156,7 +156,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   described = judge(nodes, pass, advice());
   const Waiting waiting = find_waiting(nodes, layout, pass);
   described |= waiting.advice;
-  watch.set_unmet(waiting.unmet);
+  watch.set_unawaited(waiting.unawaited);
   known.advice = decided | described;
   take_region_loads(pass);
   known.bytes = bytes();
@@ -165,7 +165,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   return known;
 }
 
-Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string& error) {
+Agreed Analyzer::State::exchange_shapes(Communicator& nodes, Pass& pass, const std::string& error) {
   const Input& in = pass.input;
   constexpr double none = -std::numeric_limits<double>::infinity();
   constexpr std::size_t shapes = 5;

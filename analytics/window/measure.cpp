@@ -99,7 +99,7 @@ void RowPeaks::observe(const Pass& pass, std::span<const double> region_maxima) 
 }
 
 bool RowPeaks::periodic() const {
-  return std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.period().length > 0; });
+  return std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.recurs(); });
 }
 
 std::string take_means(Pass& pass) {

@@ -23,9 +23,10 @@
   X(transfer_efficiency, -1)      /* POP: elapsed time with an ideal network / elapsed time */                   \
   X(ideal_saving, -1)             /* share of the elapsed time that ideal balance in every step would save */
 
-/// Further numbers of the snapshot and of JSON.
-#define EFFORT_DESCRIPTION_NUMBERS(X)                    \
-  X(load_balance, -1)     /* POP: mean / largest load */ \
+/// Further numbers of the snapshot and of JSON.  effort_hint has a load_balance too, but it is that of the hint's
+/// loads.
+#define EFFORT_DESCRIPTION_NUMBERS(X)                                            \
+  X(load_balance, -1)     /* POP: mean / largest load of the described window */ \
   X(strata_agreement, -1) /* share of ranks in matching strata, approximate against exact ones */
 
 #define EFFORT_WINDOW_NUMBERS(X) EFFORT_HINT_NUMBERS(X) EFFORT_DESCRIPTION_NUMBERS(X)

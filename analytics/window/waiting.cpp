@@ -41,7 +41,7 @@ double explained(const std::vector<double>& load, const std::vector<double>& del
 }
 
 /// The part of the loss that makes no rank wait.  All communication except transfer counts as waiting.
-double unmet_loss(const Pass& pass, double mean_transfer) {
+double unawaited_loss_of(const Pass& pass, double mean_transfer) {
   if (!pass.agreed.synchronized_steps || pass.mean_wait <= 0) return 0;  // unknown
   const double largest = std::accumulate(pass.step_largest.begin(), pass.step_largest.end(), 0.0);
   const double total = std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0);
@@ -73,7 +73,7 @@ Waiting find_waiting(Communicator& nodes, const Layout& layout, Pass& pass) {
   const std::vector<double> transfer = layout.gather(nodes, mean(pass.input.transfer));
 
   Waiting out;
-  out.unmet = unmet_loss(pass, std::accumulate(transfer.begin(), transfer.end(), 0.0) / pass.input.n_ranks);
+  out.unawaited = unawaited_loss_of(pass, std::accumulate(transfer.begin(), transfer.end(), 0.0) / pass.input.n_ranks);
 
   const double elapsed = std::accumulate(pass.wall_largest.begin(), pass.wall_largest.end(), 0.0) / pass.steps;
   if (!pass.agreed.wall || elapsed <= 0) return out;

@@ -14,7 +14,7 @@ struct Waiting {
   /// The part of the loss to imbalance (largest minus mean load) for which no rank waits: seconds per step >= 0.  The
   /// ranks with less load then have something else to do, such as writing files.  0 if the ranks do not meet in every
   /// step: then the waiting for a loss may come later.
-  double unmet = 0;
+  double unawaited = 0;
 };
 
 /// Fills Result::delay, ::delay_region and ::transfer_efficiency; leaves them empty and unknown if some node has no
@@ -23,7 +23,7 @@ struct Waiting {
 /// A delay is blamed on the region in which the rank exceeds the mean of all ranks most.  The transfer efficiency is
 /// POP's: the run time on a network that moves data in no time, relative to the elapsed time.  It is estimated from the
 /// smallest time that any rank spends communicating without waiting for others.  Unless late senders are known, time in
-/// point-to-point calls counts as waiting, so it is an upper bound.  For the same reason the unmet loss is a lower
+/// point-to-point calls counts as waiting, so it is an upper bound.  For the same reason the unawaited loss is a lower
 /// bound.
 Waiting find_waiting(Communicator& nodes, const Layout& layout, Pass& pass);
 

@@ -100,7 +100,7 @@ struct Watch::Batch {
 
 Watch::Watch(const Settings& settings) : settings_(settings), decision_(decision_settings(settings)) {}
 
-bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error) {
+bool Watch::exchange_shapes(Communicator& nodes, const Steps& s, const std::string& error) {
   constexpr double none = -std::numeric_limits<double>::infinity();
   constexpr std::size_t shapes = 5;
   std::vector<double> v(3 + 2 * shapes, none);
@@ -158,7 +158,7 @@ std::vector<double> Watch::aimed_change() const {
 }
 
 bool Watch::follow(Communicator& nodes, const Steps& steps) {
-  if (!agree(nodes, steps, why_.empty() ? steps_error(steps) : why_)) return false;
+  if (!exchange_shapes(nodes, steps, why_.empty() ? steps_error(steps) : why_)) return false;
   Batch batch{steps, static_cast<std::size_t>(steps.last_step - steps.first_step + 1), {}, {}, {}, {}, {}};
   pending_.insert(pending_.end(), steps.rebalances.begin(), steps.rebalances.end());
   exchange_steps(nodes, batch);
@@ -322,7 +322,7 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
     balance::LookFacts facts;
     facts.stale = stale;
     facts.imbalance = result.imbalance;
-    facts.unmet = unmet_;
+    facts.unawaited = unawaited_;
     if (settings_.window == 0) facts.next_look = cadence_.soonest(cost);
     for (std::size_t p = 0; p < facts.known.size(); ++p)
       facts.known[p] = forecast_.knows(static_cast<balance::Predictor>(p));

@@ -30,7 +30,7 @@ class Watch {
   /// Sets the costs per unit of work, [n_units] seconds; negative or empty: not known.  Identical on all nodes.
   void set_unit_costs(std::span<const double> unit_cost);
   /// Sets how much of the loss no rank waits for, seconds per step >= 0.  Identical on all nodes.
-  void set_unmet(double seconds) { unmet_ = seconds; }
+  void set_unawaited(double seconds) { unawaited_ = seconds; }
   /// Decides from the steps since the last look.  Collective; blocks.  Fills the parts of `result` that belong to a
   /// look.
   void look(Communicator& nodes, const LookCost& cost, Result& result);
@@ -52,7 +52,7 @@ class Watch {
     double largest;    // weighted load of this node's ranks
     std::int64_t sum;  // of the weighted loads, each rounded
   };
-  bool agree(Communicator& nodes, const Steps& steps, const std::string& error);
+  bool exchange_shapes(Communicator& nodes, const Steps& steps, const std::string& error);
   void begin_distribution(std::int64_t first_step);
   std::vector<double> aimed_change() const;
   std::size_t first_rebalanced(const Batch& batch) const;
@@ -67,7 +67,7 @@ class Watch {
   Layout layout_;
   double largest_load_ = 0;  // of the present batch
   std::vector<double> unit_cost_;
-  double unmet_ = 0;
+  double unawaited_ = 0;
 
   balance::Forecast forecast_;
   balance::PeakFinder peaks_;

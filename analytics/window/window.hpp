@@ -118,8 +118,7 @@ class Analyzer {
   /// Learns from the loads of steps.  Collective over `nodes` (all nodes, steps in ascending order, one thread per
   /// node); blocks.
   /// @return false on all nodes, also in all later calls, if one of them failed or passed different dimensions;
-  /// failure()
-  ///         gives the reason
+  ///         failure() gives the reason
   /// @throws CommunicatorError when a collective could not be completed
   bool follow(Communicator& nodes, const Steps& steps);
   /// Decides from the steps followed.  Collective; blocks.

@@ -47,7 +47,7 @@ std::vector<Chunk> chunks_of(const file::Reader& reader) {
     for (const auto& r : w.ranks) odd[w.window] |= (r.reasons & (file::reason_rebalance | file::reason_jump)) != 0;
   std::vector<Chunk> out;
   for (const file::EventsInfo& info : reader.chunks()) {
-    Chunk c{info, reader.window_of(info), {}, reader.events(info)};
+    Chunk c{info, reader.window_of(info), {}, reader.rebuilt(info).events};
     if (c.window == nullptr) continue;
     c.place = {info.rank, info.thread, c.window->first_step, c.window->start_ns};
     for (const auto& r : c.window->ranks)

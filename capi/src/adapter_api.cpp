@@ -14,6 +14,21 @@ using session::Owner;
 
 namespace {
 
+/// The result of `use`, which gets the active session; `otherwise` if there is none, or if it throws.
+template <typename T, typename Use>
+T in_active(T otherwise, const Use& use) {
+  guarded([&] {
+    if (session::Session* s = capi::active_session()) otherwise = use(*s);
+  });
+  return otherwise;
+}
+template <typename Use>
+void in_active(const Use& use) {
+  guarded([&] {
+    if (session::Session* s = capi::active_session()) use(*s);
+  });
+}
+
 class Port final : public session::AdapterPort {
  public:
   bool claim_interception() override { return !intercepted_.exchange(true); }
@@ -35,28 +50,18 @@ class Port final : public session::AdapterPort {
   std::uint64_t ticks() const override { return measure::ticks(); }
 
   measure::ThreadSlot* slot() override {
-    measure::ThreadSlot* slot = nullptr;
-    guarded([&] {
-      if (session::Session* s = capi::active_session()) slot = &s->recorder().slot();
-    });
-    return slot;
+    return in_active<measure::ThreadSlot*>(nullptr, [](session::Session& s) { return &s.recorder().slot(); });
   }
 
   std::uint32_t region(const std::string& name, measure::Kind kind) override {
-    std::uint32_t id = 0;
-    guarded([&] {
-      if (session::Session* s = capi::active_session()) id = s->recorder().registry().region(name.c_str(), kind).id;
-    });
-    return id;
+    return in_active(std::uint32_t{0},
+                     [&](session::Session& s) { return s.recorder().registry().region(name.c_str(), kind).id; });
   }
 
   measure::Kind current_kind(const measure::ThreadSlot& slot) const override {
-    measure::Kind kind = measure::Kind::compute;
-    guarded([&] {
-      if (session::Session* s = capi::active_session())
-        kind = s->recorder().registry().region_kind(measure::innermost(slot));
+    return in_active(measure::Kind::compute, [&](session::Session& s) {
+      return s.recorder().registry().region_kind(measure::innermost(slot));
     });
-    return kind;
   }
 
   void claim(measure::ThreadSlot& slot, std::uint32_t region) override { measure::claim(slot, region); }
@@ -91,33 +96,23 @@ class Port final : public session::AdapterPort {
 
   void phase(const char* name) override { effort_phase(name); }
   void traffic(std::span<const measure::Flow> flows) override {
-    guarded([&] {
-      if (session::Session* s = capi::active_session()) s->client().traffic(flows);
-    });
+    in_active([&](session::Session& s) { s.client().traffic(flows); });
   }
 
   void arrivals(const measure::ArrivalsHeader& header, std::span<const std::uint64_t> words) override {
-    guarded([&] {
-      if (session::Session* s = capi::active_session()) s->client().arrivals(header, words);
-    });
+    in_active([&](session::Session& s) { s.client().arrivals(header, words); });
   }
 
   void finalize() override { effort_finalize_forgotten(); }
 
   void module(const std::string& base_name, const std::string& identity) override {
-    guarded([&] {
-      if (session::Session* s = capi::active_session())
-        s->recorder().registry().module(base_name.c_str(), identity.c_str());
-    });
+    in_active([&](session::Session& s) { s.recorder().registry().module(base_name.c_str(), identity.c_str()); });
   }
 
   std::uint32_t communicator(const std::string& name, const std::string& members) override {
-    std::uint32_t id = no_communicator;
-    guarded([&] {
-      if (session::Session* s = capi::active_session())
-        id = s->recorder().registry().communicator(name.c_str(), members.c_str());
+    return in_active(std::uint32_t{no_communicator}, [&](session::Session& s) {
+      return s.recorder().registry().communicator(name.c_str(), members.c_str());
     });
-    return id;
   }
 
   void note(const std::string& text) override { capi::note(text); }

@@ -80,7 +80,7 @@ bool host_keeps(const session::Session& begun, const config::Settings& settings,
 effort_status join(std::unique_ptr<exchange::Transport> transport, config::Settings settings) {
   session::Session* const begun = capi::session();
   const bool adopted = capi::begun_by_adapter(), attached = begun && begun->attached();
-  settings = session::Session::agree(settings, *transport);
+  settings = session::Session::share_settings(settings, *transport);
   const bool disabled = settings.disable && (!begun || adopted);
   bool keeps_session = false;
   std::unique_ptr<session::Session> made;

@@ -1,4 +1,5 @@
 // Progress steps, hints and rebalances.
+#include "analytics/window/report.hpp"
 #include "host.hpp"
 #include "state.hpp"
 #include "step_hooks.hpp"

@@ -188,6 +188,8 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
     if (number < EFFORT_COMPUTE || number > EFFORT_IO)
       return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(number) +
                                                 " is invalid: use EFFORT_COMPUTE, _COMM, _WAIT or _IO");
+    static_assert(int(measure::Kind::compute) == EFFORT_COMPUTE && int(measure::Kind::comm) == EFFORT_COMM &&
+                  int(measure::Kind::wait) == EFFORT_WAIT && int(measure::Kind::io) == EFFORT_IO);
     const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;

@@ -157,7 +157,7 @@ struct Reader::State {
       case format::type_reduced: {
         const Events e = format::parse_events(payload, false);
         const bool reduced = frame.type == format::type_reduced;
-        chunks.push_back({e.node, e.window, e.rank, e.thread, e.events, at, frame.length, reduced});
+        chunks.push_back({e.node, e.window, e.rank, e.thread, e.events, at, reduced});
         break;
       }
       case format::type_clock: clocks.push_back(format::parse_clock(payload)); break;
@@ -183,7 +183,7 @@ struct Reader::State {
     return found == window_index.end() ? nullptr : &windows[found->second];
   }
 
-  Rebuilt events(const EventsInfo& chunk) const {
+  Rebuilt rebuilt(const EventsInfo& chunk) const {
     const char* const remedy = "skip this chunk";
     const Window* window = window_of(chunk);
     if (window == nullptr) refuse("the description of an events chunk's window is lost", chunk.offset, remedy);
@@ -228,8 +228,7 @@ const std::vector<EventsInfo>& Reader::chunks() const { return state_->chunks; }
 const std::vector<Clock>& Reader::clocks() const { return state_->clocks; }
 const std::vector<Problem>& Reader::problems() const { return state_->problems; }
 const Window* Reader::window_of(const EventsInfo& chunk) const { return state_->window_of(chunk); }
-std::vector<Event> Reader::events(const EventsInfo& chunk) const { return state_->events(chunk).events; }
-Rebuilt Reader::rebuilt(const EventsInfo& chunk) const { return state_->events(chunk); }
+Rebuilt Reader::rebuilt(const EventsInfo& chunk) const { return state_->rebuilt(chunk); }
 std::uint64_t Reader::size() const { return state_->source->size(); }
 const std::string& Reader::name() const { return state_->name; }
 

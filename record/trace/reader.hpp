@@ -26,16 +26,15 @@ struct EventsInfo {
   std::int64_t window = 0;
   std::int32_t rank = 0;
   std::int32_t thread = 0;
-  std::uint64_t events = 0;       ///< as the writer counted them
-  std::uint64_t offset = 0;       ///< of the chunk in the file
-  std::uint64_t coded_bytes = 0;  ///< of the coded events
-  bool reduced = false;           ///< some of its steps have the time stamps of others
+  std::uint64_t events = 0;  ///< as the writer counted them
+  std::uint64_t offset = 0;  ///< of the chunk in the file
+  bool reduced = false;      ///< some of its steps have the time stamps of others
 };
 
 /// An open trace file.  Opening reads every chunk once, checks its checksum and keeps all but the events.  A damaged
 /// chunk is skipped and listed in problems(), and so is a tail that a killed writer left incomplete.
 /// Memory: O(everything but the events), at most a fixed multiple of the file's size, and the members of communicators,
-/// at most 2^26 in all.  Threads: events() from any number of threads at a time.
+/// at most 2^26 in all.  Threads: rebuilt() from any number of threads at a time.
 class Reader {
  public:
   /// Errors: record::FormatError if it is not a trace file, its header is damaged, or a newer version wrote it;
@@ -60,10 +59,8 @@ class Reader {
   /// The window of a chunk; nullptr if its description is lost.
   const Window* window_of(const EventsInfo& chunk) const;
 
-  /// Decodes a chunk.  Errors: record::FormatError with file and offset (the events, or what they need, are damaged);
-  /// std::system_error.  Cost: linear in the events.
-  std::vector<Event> events(const EventsInfo& chunk) const;
-  /// The same, and how a reduced chunk was rebuilt.
+  /// Decodes a chunk: its events, and how a reduced one was rebuilt.  Errors: record::FormatError with file and offset
+  /// (the events, or what they need, are damaged); std::system_error.  Cost: linear in the events.
   effort::trace::Rebuilt rebuilt(const EventsInfo& chunk) const;
 
   /// Bytes of the file.

@@ -259,7 +259,7 @@ bool Engine::process_steps() {
     // description, so its cost says nothing about later ones.
     const bool is_typical = settings_.window > 0 || described_;
     if (settings_.window > 0 || !described_) describe_window();
-    look();
+    deliver_hint();
     if (is_typical) meter_.end();
   }
   if (!full) return true;
@@ -293,7 +293,7 @@ void Engine::decide_sample() {
 }
 
 /// Publishes the look's results and schedules the next look.
-void Engine::look() {
+void Engine::deliver_hint() {
   decide_sample();
   const node::Appointment now = appointment_;
   appointment_ = {now.last + known_->next.steps, now.last + known_->next.steps + known_->next.lag};

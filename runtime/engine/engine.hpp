@@ -69,7 +69,7 @@ class Engine {
   void watch_ranks();
   void look_for_lost_ranks();
   bool process_steps();
-  void look();
+  void deliver_hint();
   void decide_sample();
   void describe_window();
   std::int64_t pass_end() const;

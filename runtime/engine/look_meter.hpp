@@ -1,4 +1,4 @@
-// What looks cost, for the choice of their interval.
+// Measures the cost of looks, from which their interval is chosen.
 #pragma once
 
 #include "analytics/window/cadence.hpp"

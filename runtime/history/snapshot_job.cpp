@@ -89,6 +89,8 @@ void SnapshotJob::complete(record::Run& run, const RunNames& names, int n_ranks)
     const RunNames::Item& region = names.at(Definition::region, key.region);
     record::Series s;
     s.region = region.name;
+    static_assert(int(record::Kind::comm) == int(measure::Kind::comm) &&
+                  int(record::Kind::io) == int(measure::Kind::io));
     s.kind = static_cast<record::Kind>(region.kind);
     if (phases) s.phase = names.at(Definition::phase, key.phase).name;
     s.metric = static_cast<std::uint32_t>(key.metric);

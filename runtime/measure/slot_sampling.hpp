@@ -8,7 +8,7 @@
 
 namespace effort::measure {
 
-/// One of every `period` calls of a region is timed; its position is drawn anew for each block of calls.
+/// One of every `period` calls of a region is timed; its position is drawn for each block of calls.
 struct Sampling {
   std::uint32_t period = 1, position = 0, pick = 0;
 };

@@ -31,7 +31,7 @@ struct Appointment {
 /// The sample from a step on, until the next decision.
 struct SampleContent {
   std::int64_t from = -1;               ///< the first step of a window; -1: nothing has been decided
-  std::span<const double> probability;  ///< [n_local] with which each rank is in the sample, anew in every window
+  std::span<const double> probability;  ///< [n_local] that each rank is sampled; drawn again in every window
 };
 
 // What HintNumbers, HintContent and HintView hold of each array.

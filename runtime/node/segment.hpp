@@ -21,7 +21,6 @@ struct RankArea {
   std::int32_t process;                    ///< its number; 0: unknown
   std::atomic<std::int64_t> merged_steps;  ///< steps that had to share a frame because the ring was full
   std::atomic<std::int64_t> wait_ns;       ///< longest wait for a hint so far, in the current window
-  std::atomic<std::int64_t> total_wait_ns;
   std::atomic<std::int64_t> last_wait_ns;  ///< wait for the last hint
   std::atomic<std::int64_t> measuring_ns;  ///< cost of measuring in the rank's busiest thread
   std::atomic<std::uint32_t> failed;       ///< 1: the rank cannot continue, for the reason below

@@ -109,7 +109,6 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
     node::RankArea& area = segment_.rank(setup_.local);
     area.last_wait_ns.store(waited, std::memory_order_relaxed);
     if (waited > area.wait_ns.load(std::memory_order_relaxed)) area.wait_ns.store(waited, std::memory_order_relaxed);
-    area.total_wait_ns.fetch_add(waited, std::memory_order_relaxed);
   }
   return true;
 }

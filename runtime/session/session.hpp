@@ -32,7 +32,7 @@ class Session {
   RankClient& client();
 
   /// Settings with rank 0's values where all ranks must agree and this rank's values elsewhere.  Collective.
-  static config::Settings agree(const config::Settings& mine, exchange::Transport& transport);
+  static config::Settings share_settings(const config::Settings& mine, exchange::Transport& transport);
   /// Whether the session measures what these settings request.
   bool measures(const config::Settings& settings) const;
   /// Adopts a session that an adapter has begun, before its first step.  It must measure what the settings request.

@@ -140,7 +140,7 @@ void Session::make_exchange(int place, int n_nodes) {
   nodes_ = std::make_unique<exchange::LeaderCommunicator>(*executor_, place, n_nodes);
 }
 
-config::Settings Session::agree(const config::Settings& mine, exchange::Transport& transport) {
+config::Settings Session::share_settings(const config::Settings& mine, exchange::Transport& transport) {
   Attempt attempt;
   std::optional<config::Settings> agreed;
   std::string text;
@@ -194,7 +194,7 @@ std::string Session::why_not(Status worst) const {
 
 void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   // No rank starts before all of them are able to.
-  config::Settings agreed = agree(settings_, *transport);
+  config::Settings agreed = share_settings(settings_, *transport);
   Status mine = Status::memory;
   Attempt()([&] { mine = attachable(agreed); });
   if (const Status worst = exchange::worst_status(*transport, mine); worst != Status::ok) {

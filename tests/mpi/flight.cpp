@@ -55,7 +55,7 @@ void look_at(const trace_file::Reader& file, int last_rank, Seen& seen) {
   std::set<std::tuple<std::int32_t, std::int64_t>> decoded;
   for (const auto& chunk : file.chunks()) {
     CHECK(decoded.emplace(chunk.rank, chunk.window).second);
-    for (const auto& e : file.events(chunk)) {
+    for (const auto& e : file.rebuilt(chunk).events) {
       if (e.kind == Kind::step) seen.steps[chunk.rank].insert(static_cast<std::int64_t>(e.bytes));
       seen.solves_of_last_step += e.kind == Kind::enter && chunk.rank == last_rank && chunk.window == 3;
     }

@@ -82,7 +82,7 @@ void check_chunk(const trace::Reader& file, const trace::EventsInfo& chunk,
   const trace::Window* window = file.window_of(chunk);
   CHECK(window);
   if (!window) return;
-  const std::vector<trace::Event> events = file.events(chunk);
+  const std::vector<trace::Event> events = file.rebuilt(chunk).events;
   CHECK(events.size() == chunk.events);
   const std::int64_t off = file.header().bound.allowed(window->end_ns - window->start_ns);
   for (std::size_t i = 0; i < events.size(); ++i) {

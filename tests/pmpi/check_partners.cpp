@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   }
   for (const trace::Reader& reader : readers)
     for (const auto& chunk : reader.chunks())
-      for (const Event& e : reader.events(chunk)) take(windows[chunk.window], chunk.rank, e);
+      for (const Event& e : reader.rebuilt(chunk).events) take(windows[chunk.window], chunk.rank, e);
   int partners = 0;
   for (const auto& [number, window] : windows) {
     check(window, number);

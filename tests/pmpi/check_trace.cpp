@@ -73,7 +73,7 @@ Run read_run(const std::filesystem::path& directory) {
              c.name.c_str());
     }
     for (const auto& chunk : reader.chunks()) {
-      const std::vector<Event> events = reader.events(chunk);
+      const std::vector<Event> events = reader.rebuilt(chunk).events;
       auto& all = run.events[{chunk.rank, chunk.thread}];
       all.insert(all.end(), events.begin(), events.end());
     }

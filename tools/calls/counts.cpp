@@ -5,7 +5,7 @@
 
 #include "record/text.hpp"
 #include "tools/calls/analysis.hpp"
-#include "tools/commands/usage_error.hpp"
+#include "tools/output/usage_error.hpp"
 
 namespace effort::tools {
 

@@ -7,9 +7,9 @@
 #include "record/text.hpp"
 #include "tools/calls/analysis.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/commands/usage_error.hpp"
 #include "tools/files/output_file.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/usage_error.hpp"
 
 namespace effort::tools {
 

@@ -118,7 +118,7 @@ void run_check(const CheckArguments& a) {
     for (const Finding& f : findings)
       if (!f.holds() || !f.of_baseline || f.what == "imbalance") std::fputs(finding_text(f).c_str(), stdout);
   }
-  if (!all) throw Unmet();
+  if (!all) throw CheckFailed();
 }
 
 }  // namespace effort::tools

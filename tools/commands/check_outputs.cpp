@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tools/commands/options.hpp"
-#include "tools/commands/usage_error.hpp"
 #include "tools/files/inputs.hpp"
+#include "tools/output/usage_error.hpp"
 
 namespace effort::tools {
 

@@ -3,7 +3,7 @@
 // Errors are exceptions: UsageError ends the program with 2, any other with 1.
 #pragma once
 
-#include "tools/commands/usage_error.hpp"
+#include "tools/output/usage_error.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -115,7 +115,7 @@ struct CheckArguments {
   std::vector<std::string> module_paths;
   bool json = false;
 };
-/// @throws Unmet if something does not hold
+/// @throws CheckFailed if something does not hold
 void run_check(const CheckArguments& arguments);
 
 struct TraceExportArguments {

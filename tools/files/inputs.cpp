@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tools/commands/usage_error.hpp"
+#include "tools/output/usage_error.hpp"
 
 namespace effort::tools {
 

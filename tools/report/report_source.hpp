@@ -37,7 +37,7 @@ struct KnownPlace {
 
 /// Searches below `directory` for the quoted names of regions (C, C++, Fortran), for the stretches between begin and
 /// end of the variables that hold their ids, and for the files of `known`, matched by the longest common suffix of the
-/// path. Hidden directories and links are skipped.  Errors: std::system_error if the directory cannot be read.
+/// path.  Hidden directories and links are skipped.  Errors: std::system_error if the directory cannot be read.
 SourceMap find_source(const std::filesystem::path& directory, const std::vector<std::string>& regions,
                       const std::vector<KnownPlace>& known);
 

@@ -66,7 +66,7 @@ inline Communicator* communicator(MPI_Comm handle) {
 /// Its number in this rank's records, registered when it is first asked for.
 std::uint32_t register_id(Communicator& communicator);
 inline std::uint32_t id_of(Communicator& c) { return c.id != Communicator::unknown ? c.id : register_id(c); }
-/// Another session begins: numbers are assigned anew.
+/// Another session begins: numbers are assigned from scratch.
 void renew_ids();
 /// Looks up the topology, once.
 void find_neighbours(Communicator& communicator, MPI_Comm handle);

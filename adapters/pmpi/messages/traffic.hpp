@@ -37,7 +37,7 @@ class Traffic {
   const std::vector<Part>& kept(std::uint32_t number) const { return kept_[number]; }
   void drop(std::uint32_t number);
 
-  /// The rows since the last report, which then start anew.  @param tick  seconds
+  /// The rows since the last report, which are then cleared.  @param tick  seconds
   std::vector<measure::Flow> take(double tick);
 
  private:

@@ -241,8 +241,9 @@ typedef struct effort_hint {
   double worst_region_share;     /**< its share of (max - mean), 0 .. 1 */
   double load_balance;           /**< mean / max of `load`, 0 .. 1; the POP metric */
   double prediction_error;       /**< relative error of the last prediction; < 0 while unknown */
-  /* Efficiencies of the window by the POP methodology, as shares of its elapsed time, 0 .. 1; < 0: unknown,
-   * because the load is not a time.  load_balance x communication = parallel. */
+  /* Efficiencies of the last described window (10 steps, or WINDOW) by the POP methodology, as shares of its elapsed
+   * time, 0 .. 1; < 0: unknown, because the load is not a time.  load_balance is that of `load`, whose steps may be
+   * others. */
   double parallel_efficiency;      /**< mean load / elapsed time */
   double communication_efficiency; /**< largest load / elapsed time */
   double transfer_efficiency; /**< upper bound of elapsed time with an ideal network / elapsed time; needs COMM_WAITS */

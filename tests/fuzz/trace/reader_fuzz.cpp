@@ -23,7 +23,7 @@ void read(std::vector<std::byte> bytes) {
     for (const EventsInfo& chunk : reader.chunks()) {
       if (budget-- == 0) break;
       try {
-        (void)reader.events(chunk);
+        (void)reader.rebuilt(chunk).events;
       } catch (const effort::record::FormatError&) {
       }
     }

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tools/commands/usage_error.hpp"
 #include "tools/files/inputs.hpp"
+#include "tools/output/usage_error.hpp"
 #include "tools/trace/export/export.hpp"
 #include "tools/trace/export/otf2_writer.hpp"
 #include "tools/trace/export/persistent_collectives.hpp"

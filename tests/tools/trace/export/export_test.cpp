@@ -7,7 +7,7 @@
 #include <set>
 
 #include "exported.hpp"
-#include "tools/commands/usage_error.hpp"
+#include "tools/output/usage_error.hpp"
 #include "tools/trace/analysis/calls.hpp"
 
 using namespace effort::tools;

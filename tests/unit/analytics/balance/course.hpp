@@ -22,8 +22,8 @@ struct Course {
   std::function<double(int step)> untouched = [](int) { return 0.0; };            // loss until the first rebalance
   double price = 1, unit = 1;  // price of a rebalance in mean steps; seconds per mean step
   bool tells_price = true;
-  double unmet = 0;  // loss for which no rank waits, in mean steps
-  double helps = 1;  // share of the loss above `fresh` that a rebalance removes
+  double unawaited = 0;  // loss for which no rank waits, in mean steps
+  double helps = 1;      // share of the loss above `fresh` that a rebalance removes
   // Loss of a real division `age` steps old, if it differs from the loss that trials show.
   std::function<double(int age, int step)> real;
 };
@@ -54,7 +54,7 @@ inline Outcome follow(const Course& course, int steps, DecisionSettings settings
     decision.observe(facts);
     LookFacts look;
     look.imbalance = loss;
-    look.unmet = course.unmet * course.unit;
+    look.unawaited = course.unawaited * course.unit;
     look.known[0] = true;
     out.verdicts.push_back(decision.decide(look));
     if (!out.verdicts.back().rebalance) continue;

@@ -37,8 +37,8 @@ TEST_CASE("a loss counts only as far as ranks wait for it", "[balance]") {
   course.fresh = [](int, int) { return 0.05; };
   course.untouched = [](int) { return 0.5; };
   course.price = 5;
-  const auto first = [&](double unmet) {
-    course.unmet = unmet;
+  const auto first = [&](double unawaited) {
+    course.unawaited = unawaited;
     const Outcome outcome = follow(course, 400, at_price(5));
     return outcome.rebalanced.empty() ? 400 : outcome.rebalanced[0];
   };

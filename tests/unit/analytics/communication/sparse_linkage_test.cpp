@@ -4,27 +4,56 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <set>
 #include <stdexcept>
 
-#include "analytics/cluster_offline/hierarchical.hpp"
-
 using namespace effort::communication;
 using Catch::Approx;
-namespace cluster = effort::cluster;
 
 namespace {
 
-/// The same with all n^2 distances.
-std::vector<cluster::Merge> dense(std::size_t n, const std::vector<Distance>& distances, double absent,
-                                  Linkage linkage) {
-  std::vector<double> table(n * n, absent);
-  for (std::size_t i = 0; i < n; ++i) table[i * n + i] = 0;
-  for (const Distance& d : distances) table[d.a * n + d.b] = table[d.b * n + d.a] = d.distance;
-  const auto how = linkage == Linkage::single ? cluster::Linkage::single : cluster::Linkage::average;
-  return cluster::hierarchical(table, n, how).merges;
+/// The merges by definition: of all groups, the two nearest are merged, with all n^2 distances.
+std::vector<Merge> dense(std::size_t n, const std::vector<Distance>& distances, double absent, Linkage linkage) {
+  std::vector<std::vector<double>> between(n, std::vector<double>(n, absent));
+  for (const Distance& d : distances) between[d.a][d.b] = between[d.b][d.a] = d.distance;
+  struct Group {
+    std::uint32_t number;
+    std::vector<std::size_t> members;
+  };
+  const auto apart = [&](const Group& a, const Group& b) {
+    double sum = 0, least = std::numeric_limits<double>::max();
+    for (const std::size_t i : a.members)
+      for (const std::size_t j : b.members) {
+        sum += between[i][j];
+        least = std::min(least, between[i][j]);
+      }
+    return linkage == Linkage::single ? least : sum / static_cast<double>(a.members.size() * b.members.size());
+  };
+  std::vector<Group> groups;  // in the order of their numbers
+  for (std::size_t i = 0; i < n; ++i) groups.push_back({static_cast<std::uint32_t>(i), {i}});
+  std::vector<Merge> out;
+  while (groups.size() > 1) {
+    std::size_t first = 0, second = 1;
+    double least = std::numeric_limits<double>::max();
+    for (std::size_t b = 1; b < groups.size(); ++b)
+      for (std::size_t a = 0; a < b; ++a)
+        if (const double d = apart(groups[a], groups[b]); d < least) {
+          least = d;
+          first = a;
+          second = b;
+        }
+    Group merged{static_cast<std::uint32_t>(n + out.size()), groups[first].members};
+    merged.members.insert(merged.members.end(), groups[second].members.begin(), groups[second].members.end());
+    out.push_back(
+        {groups[first].number, groups[second].number, least, static_cast<std::uint32_t>(merged.members.size())});
+    groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(second));
+    groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(first));
+    groups.push_back(merged);
+  }
+  return out;
 }
 
 }  // namespace
@@ -61,16 +90,16 @@ TEST_CASE("random sparse distances give the dendrogram of the whole table") {
         }
       }
       const std::vector<Merge> merges = sparse_linkage(n, distances, 2 * largest, linkage);
-      const std::vector<cluster::Merge> expected = dense(n, distances, 2 * largest, linkage);
+      const std::vector<Merge> expected = dense(n, distances, 2 * largest, linkage);
       REQUIRE(merges.size() == n - 1);
       REQUIRE(expected.size() == n - 1);
       for (std::size_t i = 0; i < merges.size(); ++i) {
         INFO("round " << round << ", merge " << i);
-        CHECK(merges[i].distance == Approx(expected[i].height));
-        if (merges[i].distance > 1.999 * largest) continue;  // ties: which of the groups that never meet
-        CHECK(merges[i].first == static_cast<std::uint32_t>(expected[i].first));
-        CHECK(merges[i].second == static_cast<std::uint32_t>(expected[i].second));
-        CHECK(merges[i].members == static_cast<std::uint32_t>(expected[i].size));
+        CHECK(merges[i].distance == Approx(expected[i].distance));
+        if (merges[i].distance >= 1.999 * largest) continue;  // ties: which of the groups that never meet
+        CHECK(merges[i].first == expected[i].first);
+        CHECK(merges[i].second == expected[i].second);
+        CHECK(merges[i].members == expected[i].members);
       }
     }
   }

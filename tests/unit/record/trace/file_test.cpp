@@ -154,7 +154,7 @@ TEST_CASE("a changed byte costs one chunk and those that need it") {
     CHECK(found + 1 >= s.windows.size() + s.chunks.size() + 2);
     for (const EventsInfo& info : reader.chunks()) {
       try {
-        const std::vector<Event> events = reader.events(info);
+        const std::vector<Event> events = reader.rebuilt(info).events;
         CHECK(events.size() == info.events);
       } catch (const FormatError& e) {
         CHECK(e.offset() == info.offset);

@@ -1,4 +1,4 @@
-#include "adapters/pmpi/why.hpp"
+#include "adapters/pmpi/not_measured.hpp"
 
 #include "runtime/environment.hpp"
 #include "runtime/quiet_write.hpp"

@@ -13,6 +13,6 @@ class UsageError : public std::runtime_error {
 };
 
 /// A check has found, and printed, that something does not hold: the program ends with 3.
-class Unmet : public std::exception {};
+class CheckFailed : public std::exception {};
 
 }  // namespace effort::tools
