@@ -161,7 +161,7 @@ struct Tile {
   std::uint32_t series = 0;        ///< index into Run::series
   std::int64_t first_step = 0;     ///< step of the history's first column; the series is zero before it
   std::vector<std::byte> history;  ///< by codec::History::serialize, rows = the node's ranks; or by
-                                   ///< SharedHistories, rows = Run::ranks_of_node(all_nodes)
+                                   ///< UnitedHistories, rows = Run::ranks_of_node(all_nodes)
 };
 
 /// Uncompressed loads of consecutive steps on one node (EXACT=1).

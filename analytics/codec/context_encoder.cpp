@@ -1,8 +1,8 @@
 // Encoding of one local matrix.
 #include "analytics/codec/context_body.hpp"
+#include "analytics/codec/quantisation_search.hpp"
 #include "analytics/codec/rare_values.hpp"
 #include "analytics/codec/split_choice.hpp"
-#include "analytics/codec/step_search.hpp"
 #include "analytics/wavelet/pages.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "analytics/codec/context_body.hpp"
 #include "analytics/codec/distributed_transform.hpp"
-#include "analytics/codec/step_search.hpp"
+#include "analytics/codec/quantisation_search.hpp"
 
 #include <map>
 #include <vector>

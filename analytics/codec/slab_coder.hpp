@@ -1,4 +1,4 @@
-// Lossy coding of rank-by-step matrices whose rows are distributed over nodes, in slabs of steps (SharedHistories).
+// Lossy coding of rank-by-step matrices whose rows are distributed over nodes, in slabs of steps (UnitedHistories).
 //
 // The coefficients are those of the transform of the whole matrix.  One node of each group of nodes receives the
 // nonzero ones and codes them.  As long as these are few, all nodes form one group, and borders between groups cost

@@ -166,37 +166,19 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
 }
 
 Agreed Analyzer::State::exchange_shapes(Communicator& nodes, Pass& pass, const std::string& error) {
-  const Input& in = pass.input;
-  constexpr double none = -std::numeric_limits<double>::infinity();
-  constexpr std::size_t shapes = 5;
-  std::vector<double> v(1 + 2 * shapes + 7, none);
-  v[0] = error.empty() ? 0 : 1;
-  if (error.empty()) {
-    const double shape[shapes] = {static_cast<double>(in.n_ranks), static_cast<double>(in.n_regions),
-                                  static_cast<double>(in.n_units), static_cast<double>(in.first_step),
-                                  static_cast<double>(in.last_step)};
-    for (std::size_t i = 0; i < shapes; ++i) {
-      v[1 + 2 * i] = shape[i];
-      v[2 + 2 * i] = -shape[i];
-    }
-    double* rest = &v[1 + 2 * shapes];
-    rest[0] = !layout.is(in.ranks, in.n_ranks);
-    rest[1] = in.step_wall.empty() ? 0 : 1;
-    rest[2] = 0;
-    for (double x : in.rank_load) rest[2] = std::max(rest[2], std::fabs(x));
-    for (double x : pass.row_mean) rest[2] = std::max(rest[2], std::fabs(x));
-    rest[3] = 0;
-    for (double x : in.rank_wait) rest[3] = std::max(rest[3], std::fabs(x));
-    rest[4] = 0;
-    for (double x : in.step_wall) rest[4] = std::max(rest[4], std::fabs(x));
-    rest[5] = in.delay.empty() && !in.ranks.empty() ? 1 : 0;
-    rest[6] = in.synchronized_steps || in.ranks.empty() ? 0 : 1;
-  }
-  nodes.allreduce(std::span<double>(v), ReduceOp::max);
+  const Input in = error.empty() ? pass.input : Input{};
+  const double shape[] = {static_cast<double>(in.n_ranks), static_cast<double>(in.n_regions),
+                          static_cast<double>(in.n_units), static_cast<double>(in.first_step),
+                          static_cast<double>(in.last_step)};
+  double rest[] = {layout.is(in.ranks, in.n_ranks) ? 0.0 : 1.0,
+                   in.step_wall.empty() ? 0.0 : 1.0,
+                   std::max(largest_magnitude(in.rank_load), largest_magnitude(pass.row_mean)),
+                   largest_magnitude(in.rank_wait),
+                   largest_magnitude(in.step_wall),
+                   in.delay.empty() && !in.ranks.empty() ? 1.0 : 0.0,
+                   in.synchronized_steps || in.ranks.empty() ? 0.0 : 1.0};
   Agreed agreed;
-  agreed.failed = v[0] > 0;
-  for (std::size_t i = 0; i < shapes; ++i) agreed.failed = agreed.failed || v[1 + 2 * i] != -v[2 + 2 * i];
-  const double* rest = &v[1 + 2 * shapes];
+  agreed.failed = !same_shape(nodes, error.empty(), shape, rest);
   agreed.layout_changed = rest[0] > 0;
   agreed.wall = rest[1] > 0;
   agreed.largest_load = rest[2];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
 
 namespace effort::window {
 
@@ -42,6 +43,19 @@ std::size_t ExactSum::total(std::span<const double> values) {
 }
 
 void ExactSum::reduce(Communicator& nodes) { nodes.allreduce(std::span<std::int64_t>(values_), ReduceOp::sum); }
+
+bool same_shape(Communicator& nodes, bool good, std::span<const double> shape, std::span<double> largest) {
+  // Every number of the shape and its negative, whose maxima are the largest and the smallest.
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  std::vector<double> all{good ? 0.0 : 1.0};
+  for (const double x : shape) all.insert(all.end(), {good ? x : none, good ? -x : none});
+  for (const double x : largest) all.push_back(good ? x : none);
+  nodes.allreduce(std::span<double>(all), ReduceOp::max);
+  bool same = all[0] == 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) same = same && all[1 + 2 * i] == -all[2 + 2 * i];
+  std::copy(all.end() - std::ssize(largest), all.end(), largest.begin());
+  return same;
+}
 
 double thread_cpu_seconds() {
   timespec now{};

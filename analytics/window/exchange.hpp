@@ -3,6 +3,8 @@
 
 #include "analytics/comm/communicator.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -39,6 +41,18 @@ class ExactSum {
   double unit_, inverse_, bound_;
   std::vector<std::int64_t> values_;
 };
+
+/// Collective.  Whether all nodes have good input of the same shape.
+/// @param good     of this node's; if not, the other arguments are ignored
+/// @param largest  numbers that are replaced by their maxima over the nodes with good input; as many on all nodes
+bool same_shape(Communicator& nodes, bool good, std::span<const double> shape, std::span<double> largest);
+
+/// The largest absolute value; 0 for none.
+inline double largest_magnitude(std::span<const double> values) {
+  double largest = 0;
+  for (const double x : values) largest = std::max(largest, std::fabs(x));
+  return largest;
+}
 
 /// This thread's CPU time, seconds.
 double thread_cpu_seconds();

@@ -7,9 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace effort::window {
+
+/// Why a node's ranks are refused: they must be in 0 .. n_ranks - 1 and ascend.  Empty: they are good.
+std::string ranks_error(std::span<const int> ranks, int n_ranks);
 
 struct Layout {
   std::vector<int> ranks;  ///< global ids of this node's ranks, ascending

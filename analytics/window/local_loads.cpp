@@ -1,5 +1,7 @@
 #include "analytics/window/local_loads.hpp"
 
+#include "analytics/window/layout.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -19,10 +21,7 @@ std::string input_error(const Input& input) {
   if (input.last_step < input.first_step || input.last_step - input.first_step > 1'000'000)
     return "the window's steps are out of range (" + std::to_string(input.first_step) + " to " +
            std::to_string(input.last_step) + "), pass first <= last";
-  for (std::size_t i = 0; i < input.ranks.size(); ++i)
-    if (input.ranks[i] < 0 || input.ranks[i] >= input.n_ranks || (i > 0 && input.ranks[i] <= input.ranks[i - 1]))
-      return "rank " + std::to_string(input.ranks[i]) +
-             " is out of range or not in ascending order, list a node's ranks ascending";
+  if (std::string error = ranks_error(input.ranks, input.n_ranks); !error.empty()) return error;
   const std::size_t n = input.ranks.size() * static_cast<std::size_t>(n_steps(input));
   const auto regions = static_cast<std::size_t>(input.n_regions), units = static_cast<std::size_t>(input.n_units);
   if (input.region_load.size() != n * regions)

@@ -66,10 +66,7 @@ std::string steps_error(const Steps& s) {
     return "the steps are out of range (" + std::to_string(s.first_step) + " to " + std::to_string(s.last_step) +
            "), pass first <= last";
   if (s.n_ranks < 1) return "a run of " + std::to_string(s.n_ranks) + " ranks, pass at least one";
-  for (std::size_t i = 0; i < s.ranks.size(); ++i)
-    if (s.ranks[i] < 0 || s.ranks[i] >= s.n_ranks || (i > 0 && s.ranks[i] <= s.ranks[i - 1]))
-      return "rank " + std::to_string(s.ranks[i]) +
-             " is out of range or not in ascending order, list a node's ranks ascending";
+  if (std::string error = ranks_error(s.ranks, s.n_ranks); !error.empty()) return error;
   const std::size_t want = s.ranks.size() * static_cast<std::size_t>(s.last_step - s.first_step + 1);
   if (s.load.size() != want)
     return "the loads are " + std::to_string(s.load.size()) + " values (expected " + std::to_string(want) +
@@ -100,33 +97,19 @@ struct Watch::Batch {
 
 Watch::Watch(const Settings& settings) : settings_(settings), decision_(decision_settings(settings)) {}
 
-bool Watch::exchange_shapes(Communicator& nodes, const Steps& s, const std::string& error) {
-  constexpr double none = -std::numeric_limits<double>::infinity();
-  constexpr std::size_t shapes = 5;
-  std::vector<double> v(3 + 2 * shapes, none);
-  v[0] = error.empty() ? 0 : 1;
-  if (error.empty()) {
-    const double shape[shapes] = {static_cast<double>(s.n_ranks), static_cast<double>(s.first_step),
-                                  static_cast<double>(s.last_step), static_cast<double>(s.rebalances.size()),
-                                  static_cast<double>(s.n_units)};
-    for (std::size_t i = 0; i < shapes; ++i) {
-      v[1 + 2 * i] = shape[i];
-      v[2 + 2 * i] = -shape[i];
-    }
-    double& largest = v[1 + 2 * shapes];
-    largest = 0;
-    for (double x : s.load) largest = std::max(largest, std::fabs(x));
-    v[2 + 2 * shapes] = !layout_.is(s.ranks, s.n_ranks);
-  }
-  nodes.allreduce(std::span<double>(v), ReduceOp::max);
-  bool good = v[0] == 0;
-  for (std::size_t i = 0; i < shapes; ++i) good = good && v[1 + 2 * i] == -v[2 + 2 * i];
+bool Watch::exchange_shapes(Communicator& nodes, const Steps& steps, const std::string& error) {
+  const Steps s = error.empty() ? steps : Steps{};
+  const double shape[] = {static_cast<double>(s.n_ranks), static_cast<double>(s.first_step),
+                          static_cast<double>(s.last_step), static_cast<double>(s.rebalances.size()),
+                          static_cast<double>(s.n_units)};
+  double rest[] = {largest_magnitude(s.load), layout_.is(s.ranks, s.n_ranks) ? 0.0 : 1.0};
+  bool good = same_shape(nodes, error.empty(), shape, rest);
   if (!good) {
     why_ = error.empty() ? "another node failed or passed other dimensions" : error;
     return false;
   }
-  largest_load_ = v[1 + 2 * shapes];
-  if (v[2 + 2 * shapes] == 0) return true;
+  largest_load_ = rest[0];
+  if (rest[1] == 0) return true;
   good = layout_.learn(nodes, s.ranks, s.n_ranks);
   if (!good) why_ = layout_error;
   forecast_.reset(layout_.ranks.size() + 1);

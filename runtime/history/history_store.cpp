@@ -1,6 +1,6 @@
 #include "runtime/history/history_store.hpp"
 
-#include "analytics/codec/shared_history.hpp"
+#include "analytics/codec/united_history.hpp"
 
 #include <algorithm>
 
@@ -109,7 +109,7 @@ std::vector<record::Tile> HistoryStore::shared_tiles(Communicator& nodes, const 
     first.push_back(at == series_.end() ? steps_ : at->second.first_step());
   }
   nodes.allreduce(std::span(first), ReduceOp::min);
-  codec::SharedHistories histories(nodes, target_);
+  codec::UnitedHistories histories(nodes, target_);
   auto begin = first.begin();
   for (const auto& [key, place] : places) {
     const auto at = series_.find(key);

@@ -45,9 +45,11 @@ void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame
   fixed_ += std::max(0.0, measured - guard_.seconds(begins, cost.pair));
   const double seconds = computing(readers, cpu_time_is_read, wall);
   for (SlotReader* reader : readers) reader->looked();
-  if (guard_.look(begins, fixed_, seconds, cost.pair)) {
+  const bool changed = guard_.look(begins, fixed_, seconds, cost.pair);
+  if (changed) note_sampling(registry);
+  // More or fewer calls a step change what is affordable, even if the guard's periods stay.
+  if (limit_apart() || changed) {
     ++version_;
-    note_sampling(registry);
     for (SlotReader* reader : readers) offer_periods(*reader);
   }
   exhausted_looks_ = guard_.exhausted() ? exhausted_looks_ + 1 : 0;
@@ -74,6 +76,18 @@ double SamplingControl::computing(std::span<SlotReader* const> readers, bool cpu
   return std::clamp(seconds, 1e-3 * wall, wall);
 }
 
+/// Limits the periods of regions whose sampling error affects the load.  Returns whether a limit has changed.
+bool SamplingControl::limit_apart() {
+  const auto periods = guard_.periods();
+  std::vector<std::uint32_t> apart(periods.size(), 1);
+  for (std::size_t r = 0; r < std::min(apart.size(), per_step_.size()); ++r)
+    apart[r] =
+        std::bit_floor(static_cast<std::uint32_t>(std::clamp<std::int64_t>(per_step_[r] / least_apart, 1, periods[r])));
+  apart_.resize(apart.size(), 1);
+  apart_.swap(apart);
+  return apart_ != apart;
+}
+
 /// Offers the current periods to a slot's thread, which adopts them at its next region boundary.
 void SamplingControl::offer_periods(SlotReader& reader) {
   const auto periods = guard_.periods();
@@ -85,8 +99,7 @@ void SamplingControl::offer_periods(SlotReader& reader) {
   };
   for (std::size_t r = 0; r < periods.size(); ++r) {
     plan->calls[r] = drawn(periods[r]);
-    const std::int64_t most = r < per_step_.size() ? per_step_[r] / least_apart : 1;
-    plan->apart[r] = drawn(std::bit_floor(static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 1, periods[r]))));
+    plan->apart[r] = drawn(r < apart_.size() ? apart_[r] : 1);
   }
   reader.slot().sampling.offer(std::move(plan));
   reader.slot().ask(resample);

@@ -30,6 +30,7 @@ class SamplingControl {
   void look(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost,
             bool cpu_time_is_read, double wall, Registry& registry);
   double computing(std::span<SlotReader* const> readers, bool cpu_time_is_read, double wall);
+  bool limit_apart();
   void offer_periods(SlotReader& reader);
   void note_sampling(Registry& registry);
 
@@ -44,6 +45,7 @@ class SamplingControl {
   std::thread::id stepping_;
   int exhausted_looks_ = 0;             ///< consecutive looks at which the guard was exhausted
   std::vector<std::int64_t> per_step_;  ///< [region] calls per step in the last interval
+  std::vector<std::uint32_t> apart_;    ///< [region] period if the sampling error affects the load
   std::vector<bool> noted_;             ///< [region] whether its sampling is in the notes
   int notes_left_ = 16;
 };

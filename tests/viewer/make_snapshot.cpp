@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "analytics/codec/history.hpp"
-#include "analytics/codec/shared_history.hpp"
+#include "analytics/codec/united_history.hpp"
 #include "analytics/comm/thread_group.hpp"
 #include "record/step_load_log.hpp"
 #include "record/writer.hpp"
@@ -307,7 +307,7 @@ std::vector<std::byte> shared_part(const Shape& shape, const record::Run& run) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
     // A few passes over so many ranks at once would leave next to nothing to decode.
     const codec::Target target = shape.ranks > 1000 ? codec::Target::nrmse(0.01) : codec::Target::passes(5);
-    codec::SharedHistories shared(nodes, target);
+    codec::UnitedHistories shared(nodes, target);
     for (std::uint32_t s = 0; s < run.series.size(); ++s) {
       codec::History history(ranks.size(), target, std::size_t{1} << 18, true);
       std::vector<double> block;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "analytics/codec/shared_history.hpp"
+#include "analytics/codec/united_history.hpp"
 #include "analytics/comm/thread_group.hpp"
 #include "record/writer.hpp"
 
@@ -156,7 +156,7 @@ std::vector<std::byte> shared_histories(
   std::vector<std::byte> out;
   run_thread_group(run.nodes, [&](Communicator& nodes) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
-    codec::SharedHistories shared(nodes, codec::Target::passes(8));
+    codec::UnitedHistories shared(nodes, codec::Target::passes(8));
     for (std::size_t s = 0; s < first.size(); ++s) {
       codec::History history(ranks.size(), codec::Target::passes(8), std::size_t{1} << 18, true);
       const auto steps = static_cast<std::size_t>(run.steps - first[s]);

@@ -1,4 +1,4 @@
-#include "analytics/codec/step_search.hpp"
+#include "analytics/codec/quantisation_search.hpp"
 
 #include <algorithm>
 #include <cmath>

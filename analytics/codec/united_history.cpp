@@ -1,4 +1,4 @@
-#include "analytics/codec/shared_history.hpp"
+#include "analytics/codec/united_history.hpp"
 
 #include "analytics/codec/matrix.hpp"
 
@@ -26,14 +26,14 @@ std::vector<std::uint8_t> absent_of(const std::vector<double>& values) {
 
 }  // namespace
 
-SharedHistories::SharedHistories(Communicator& nodes, const Target& target)
+UnitedHistories::UnitedHistories(Communicator& nodes, const Target& target)
     : nodes_(nodes), target_(target), coder_(nodes) {
   if (target.kind() == Target::Kind::max_bytes)
     throw std::invalid_argument("a bound on the bytes applies to each node: code the nodes' histories one by one");
 }
 
 /// Exchanges the facts that all nodes need before the first slab.
-SharedHistories::Series SharedHistories::describe(const HistoryShare& mine, std::size_t& largest) const {
+UnitedHistories::Series UnitedHistories::describe(const HistoryShare& mine, std::size_t& largest) const {
   const bool fits = mine.steps == mine.before + (mine.history ? mine.history->steps() : mine.steps - mine.before) &&
                     (!mine.history || mine.history->rows() == mine.rows);
   const auto steps = static_cast<std::int64_t>(mine.steps);
@@ -68,14 +68,14 @@ SharedHistories::Series SharedHistories::describe(const HistoryShare& mine, std:
   return series;
 }
 
-SlabGoal SharedHistories::goal_of(const Series& series) const {
+SlabGoal UnitedHistories::goal_of(const Series& series) const {
   SlabGoal goal{target_.kind(), target_.value(), series.unit};
   if (goal.kind == Target::Kind::nrmse) goal.value = std::max(goal.value - series.rms / series.unit, 0.0);
   if (goal.kind == Target::Kind::max_error) goal.value = std::max(goal.value - series.max, 0.0);
   return goal;
 }
 
-void SharedHistories::add(const HistoryShare& mine) {
+void UnitedHistories::add(const HistoryShare& mine) {
   std::size_t largest = 0;
   Series series = describe(mine, largest);
   if (largest > largest_tile)
@@ -98,13 +98,13 @@ void SharedHistories::add(const HistoryShare& mine) {
 }
 
 /// Slabs wait until each node has one to code, so that all nodes code at the same time.
-void SharedHistories::code() {
+void UnitedHistories::code() {
   std::vector<SlabCoder::Block> coded = coder_.code();
   std::move(coded.begin(), coded.end(), std::back_inserter(blocks_));
   waiting_ = 0;
 }
 
-std::vector<std::vector<std::byte>> SharedHistories::finish() {
+std::vector<std::vector<std::byte>> UnitedHistories::finish() {
   code();
   const std::vector<SlabBytes> slabs = gather_slabs(nodes_, slabs_, blocks_);
   std::vector<std::vector<std::byte>> out;

@@ -1,6 +1,6 @@
 // The histories of many nodes, coded together at the end of a run.
 //
-//   effort::codec::SharedHistories histories(nodes, target);
+//   effort::codec::UnitedHistories histories(nodes, target);
 //   histories.add({&history, rows, 0, steps});   // on every node, series by series
 //   auto bytes = histories.finish();             // on node 0: one byte string per series, for HistoryReader
 #pragma once
@@ -20,11 +20,11 @@ struct HistoryShare {
 
 /// Codes series one by one, in slabs of steps, each one transform over all nodes (SlabCoder).  The rows of node 0 come
 /// first.  All nodes call the same functions in the same order.  Kokkos must be initialised.
-class SharedHistories {
+class UnitedHistories {
  public:
   /// @param target  error bound of every series, relative to its range over all nodes
   /// @throws std::invalid_argument for a bound on the bytes
-  SharedHistories(Communicator& nodes, const Target& target);
+  UnitedHistories(Communicator& nodes, const Target& target);
 
   /// Collective.  The histories may be destroyed when it returns.  The bound holds for the chain of codings: the
   /// present errors of a history's tiles are subtracted.  Errors: std::invalid_argument on all nodes if the numbers of

@@ -1,4 +1,4 @@
-#include "analytics/codec/shared_history.hpp"
+#include "analytics/codec/united_history.hpp"
 
 #include "analytics/comm/thread_group.hpp"
 #include "matrices.hpp"
@@ -54,7 +54,7 @@ std::vector<Bytes> share(const std::vector<Values>& series, std::size_t cols, co
     const auto me = static_cast<std::size_t>(nodes.rank());
     const std::size_t row0 = std::accumulate(rows.begin(), rows.begin() + nodes.rank(), std::size_t{0});
     const std::size_t first = options.first.empty() ? 0 : options.first[me];
-    SharedHistories shared(nodes, options.target);
+    UnitedHistories shared(nodes, options.target);
     for (const Values& values : series) {
       if (rows[me] == 0 || first == cols) {
         shared.add({nullptr, rows[me], cols, cols});
@@ -176,7 +176,7 @@ TEST_CASE("All nodes refuse histories that do not fit together") {
   run_thread_group(2, [&](Communicator& nodes) {
     History history(2, Target::nrmse(0.01), std::size_t{1} << 18, true);
     history.append(Values(20, 1.0), 10);
-    SharedHistories shared(nodes, Target::nrmse(0.01));
+    UnitedHistories shared(nodes, Target::nrmse(0.01));
     const auto refused = [&](const HistoryShare& share) {
       try {
         shared.add(share);
@@ -197,7 +197,7 @@ TEST_CASE("All nodes refuse histories that do not fit together") {
   run_thread_group(1, [](Communicator& nodes) {
     bool refused = false;
     try {
-      const SharedHistories shared(nodes, Target::max_bytes(200));
+      const UnitedHistories shared(nodes, Target::max_bytes(200));
     } catch (const std::invalid_argument&) {
       refused = true;
     }
