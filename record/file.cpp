@@ -64,16 +64,16 @@ class Temporary {
   explicit Temporary(const fs::path& target)
       : path_(unique_beside(target)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
     if (!file_.is_open()) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
-    ::flock(file_.number(), LOCK_EX | LOCK_NB);
+    taken_ = ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() { ::unlink(path_.c_str()); }
 
-  /// Whether another process has removed it before it was locked, taking its writer for dead.
+  /// Whether another writer has removed it before it was locked, or is about to, taking this one for dead.
   bool lost() const {
     struct stat st {};
-    return ::fstat(file_.number(), &st) == 0 && st.st_nlink == 0;
+    return taken_ || (::fstat(file_.number(), &st) == 0 && st.st_nlink == 0);
   }
 
   void write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_); }
@@ -112,6 +112,7 @@ class Temporary {
 
   fs::path path_;
   Descriptor file_;
+  bool taken_ = false;  ///< another writer holds the lock, because it removes the file
 };
 
 /// Whether a file is a temporary one of this machine, whose locks are visible here.
