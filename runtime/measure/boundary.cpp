@@ -54,6 +54,22 @@ bool only_priced(const ThreadSlot& s, std::uint32_t region) noexcept {
   return !s.pricing.overlong && s.depth <= s.pricing.depth && computes(s, region);
 }
 
+/// Charges an interval of a weighted call once more for each call that it represents.  The time of these calls was
+/// charged to the enclosing region: moves it.
+void represent_others(ThreadSlot& s, std::uint32_t region, std::uint64_t passed, std::int64_t* counted) noexcept {
+  const std::int64_t others = s.sampling.represented();
+  const int load = s.sampling.load();
+  const double share = s.sampling.spend(load < 0 ? static_cast<double>(passed) : static_cast<double>(counted[load]));
+  if (others == 0) return;
+  if (share < 1) {
+    const auto part = [&](auto amount) { return static_cast<decltype(amount)>(share * static_cast<double>(amount)); };
+    passed = part(passed);
+    for (int c = 0; c < s.counters.count(); ++c) counted[c] = part(counted[c]);
+  }
+  add(s, region, passed, counted, others);
+  add(s, region_around_skipped(s), passed, counted, -others);
+}
+
 /// Charges the interval since the last boundary, during which `word` was current.
 void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly = true) noexcept {
   std::int64_t counted[max_metrics];
@@ -67,10 +83,8 @@ void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly
   }
   if (word & skipped) return add(s, region_around_skipped(s), passed, counted, 1);
   if ((word & weighted) == 0) return add(s, region, passed, counted, 1);
-  // One call represents `weight` calls.  The time of the others was charged to the enclosing region: move it back.
-  const std::int64_t weight = s.sampling.weight();
-  add(s, region, passed, counted, weight);
-  add(s, region_around_skipped(s), passed, counted, 1 - weight);
+  add(s, region, passed, counted, 1);
+  represent_others(s, region, passed, counted);
 }
 
 /// Adopts the plan that the guard offers.  The sign of a region's count sends its begins to the careful path.

@@ -3,6 +3,7 @@
 
 #include "runtime/measure/slot_counters.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,6 +44,12 @@ class CounterChoice {
   const std::vector<Metric>& at_steps() const noexcept { return step_metrics_; }
   /// Index of cpu_time among the counters read at boundaries; -1: not read.
   int cpu() const noexcept { return cpu_; }
+  /// Index of a metric among them; -1: none.
+  int place_of(std::uint32_t metric) const noexcept {
+    const auto at = std::find_if(boundary_metrics_.begin(), boundary_metrics_.end(),
+                                 [&](const Metric& m) { return m.id == metric; });
+    return at == boundary_metrics_.end() ? -1 : static_cast<int>(at - boundary_metrics_.begin());
+  }
   /// Why the load cannot be measured as requested; empty if it can.
   const std::string& load_refusal() const noexcept { return load_refusal_; }
   /// Adds notes about counters at the end of the run.

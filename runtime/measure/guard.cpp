@@ -12,17 +12,12 @@ constexpr int looks_before_refining = 4;
 // one interrupted call counts as many.
 constexpr double worthwhile = 0.05;
 
-double seconds_of(std::int64_t begins, std::uint32_t period, const PairCost& cost) {
-  const auto n = static_cast<double>(begins);
-  return period <= 1 ? n * cost.timed : n * (cost.skipped + (cost.timed - cost.skipped) / period);
-}
-
 }  // namespace
 
 double Guard::seconds(std::span<const std::int64_t> begins, const PairCost& cost) const {
   double all = 0;
   for (std::size_t r = 0; r < begins.size(); ++r)
-    all += seconds_of(begins[r], r < periods_.size() ? periods_[r] : 1, cost);
+    all += pair_seconds(begins[r], r < periods_.size() ? periods_[r] : 1, cost);
   return all;
 }
 
@@ -48,8 +43,8 @@ bool Guard::coarsen(std::span<const std::int64_t> begins, double fixed, double b
     for (std::size_t r = 1; r < begins.size(); ++r) {
       const std::uint32_t next = 2 * periods_[r];
       if (next > longest_period || begins[r] / next < least_timed) continue;
-      const double before = seconds_of(begins[r], periods_[r], cost),
-                   saved = before - seconds_of(begins[r], next, cost);
+      const double before = pair_seconds(begins[r], periods_[r], cost),
+                   saved = before - pair_seconds(begins[r], next, cost);
       if (saved >= worthwhile * before && saved > saving) {
         saving = saved;
         worst = r;
@@ -73,7 +68,7 @@ bool Guard::refine(std::span<const std::int64_t> begins, double fixed, double bu
     double least = 0;
     for (std::size_t r = 1; r < begins.size(); ++r) {
       if (periods_[r] <= 1) continue;
-      const double more = seconds_of(begins[r], periods_[r] / 2, cost) - seconds_of(begins[r], periods_[r], cost);
+      const double more = pair_seconds(begins[r], periods_[r] / 2, cost) - pair_seconds(begins[r], periods_[r], cost);
       if (best == begins.size() || more < least) {
         least = more;
         best = r;

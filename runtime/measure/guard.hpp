@@ -14,6 +14,12 @@ struct PairCost {
   double skipped;  ///< counted only
 };
 
+/// Cost of `begins` calls of which one in `period` is timed, in seconds.
+inline double pair_seconds(std::int64_t begins, std::uint32_t period, const PairCost& cost) {
+  const auto n = static_cast<double>(begins);
+  return period <= 1 ? n * cost.timed : n * (cost.skipped + (cost.timed - cost.skipped) / period);
+}
+
 /// Decides for one rank, based on its counts.  A plain value without clock or threads.
 class Guard {
  public:

@@ -193,7 +193,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   own_seconds_ += std::min(frame_.measuring() + step_cost_, h.wall);
   last_stamp_ = now;
 
-  sampling_.step(ours_, frame_, cost_, counters_.cpu() >= 0, now, *registry_);
+  sampling_.step(ours_, frame_, reading(), now, *registry_);
   step_cost_ = static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick;
   sampling_.add_fixed(step_cost_);
 }

@@ -214,6 +214,25 @@ void SlotReader::raise_to_calls(const StepFrame& frame, std::span<std::int64_t> 
       most[r] = std::max(most[r], begins_[r] - (r < looked_.size() ? looked_[r] : 0));
 }
 
+void SlotReader::add_sampled_calls(std::size_t region, Calls& calls) {
+  if (!plan_ || region >= plan_->size) return;
+  const Scatter& s = plan_->scatter[region];
+  const Calls now{s.calls.load(std::memory_order_relaxed), s.sum.load(std::memory_order_relaxed),
+                  s.square.load(std::memory_order_relaxed), s.alike.load(std::memory_order_relaxed)};
+  Calls& before = sampled_[region];
+  calls.apart += now.apart - before.apart;
+  calls.sum += now.sum - before.sum;
+  calls.square += now.square - before.square;
+  calls.alike += now.alike - before.alike;
+  before = now;
+}
+
+void SlotReader::offer(std::unique_ptr<SamplingPlan> plan) {
+  sampled_.assign(plan->size, {});
+  plan_ = &slot_->sampling.offer(std::move(plan));
+  slot_->ask(resample);
+}
+
 void SlotReader::looked() {
   looked_ = begins_;
   measured_ = computed_ = 0;

@@ -43,6 +43,16 @@ class SlotReader {
   /// Raises most[region] to the number of calls, for COMPUTE regions.
   void raise_to_calls(const StepFrame& frame, std::span<std::int64_t> most) const;
   void looked();
+  /// Calls of a region that the sampling concerns, and what the timed ones cost in units of the load (ticks,
+  /// nanoseconds of CPU time, or counts).
+  struct Calls {
+    std::int64_t apart = 0;  ///< timed, with an effect on the load (Scatter)
+    double sum = 0, square = 0;
+    std::int64_t alike = 0;  ///< without one, timed or not
+  };
+  /// Adds the calls since the last look under the plan last offered.  Call it once per look and region.
+  void add_sampled_calls(std::size_t region, Calls& calls);
+  void offer(std::unique_ptr<SamplingPlan> plan);
   /// Version of the periods that the slot was last offered.
   std::uint32_t plan_version = 0;
 
@@ -74,6 +84,8 @@ class SlotReader {
   bool own_ticks_set_ = false;                      ///< the slot subtracts the library's own time
   std::vector<std::int64_t> looked_;                ///< begins at the guard's last look
   double measured_ = 0, computed_ = 0;
+  const SamplingPlan* plan_ = nullptr;  ///< last offered; owned by the slot
+  std::vector<Calls> sampled_;          ///< [region] under this plan until the last look
 };
 
 }  // namespace effort::measure

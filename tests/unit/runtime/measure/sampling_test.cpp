@@ -146,6 +146,52 @@ TEST_CASE("a period that is in step with the application's does no harm") { expe
 TEST_CASE("sampled regions within sampled regions") { expect_unbiased({1, 1, 1, 16, 8, 1}); }
 TEST_CASE("all regions sampled") { expect_unbiased({1, 2, 4, 32, 16, 8}); }
 
+TEST_CASE("what one call costs beyond a limit is not assumed of the calls that it represents") {
+  SourceSet counters;
+  counters.add(std::make_shared<TestSource>());
+  auto slot = std::make_unique<ThreadSlot>();
+  now = 0;
+  slot->prepare(1, n_regions, {&counters, nullptr, true});
+  auto offered = std::make_unique<SamplingPlan>(n_regions + 1);
+  offered->load = 0;
+  offered->calls[hot].period = 8;
+  offered->apart[hot] = {4, 0, 1, 100};
+  const SamplingPlan& plan = slot->sampling.offer(std::move(offered));
+  slot->ask(resample);
+  const auto call = [&](std::int64_t duration, bool nests) {
+    open_region(*slot, hot);
+    now += duration;
+    if (nests) {
+      open_region(*slot, child);
+      now += 5;
+      close_region(*slot, child);
+      now += duration;
+    }
+    close_region(*slot, hot);
+  };
+  // Without a registry, all regions make the load, but time outside of regions does not.  The second call is timed.
+  for (int i = 0; i < 4; ++i) call(30, false);
+  CHECK(slot->counters.total(hot, 0) == 4 * 30);
+  while (plan.scatter[hot].calls == 1) call(70, true);  // 70 in full, and 30 of the 70 after the nested region
+  CHECK(slot->counters.total(hot, 0) == 4 * 30 + 2 * 70 + 3 * 100);
+  CHECK(plan.scatter[hot].sum == 30 + 140);
+  CHECK(plan.scatter[hot].square == 30 * 30 + 140 * 140);
+  CHECK(plan.scatter[hot].alike == 0);
+  settle(*slot);
+  CHECK(slot->counters.total(outside, 0) + slot->counters.total(hot, 0) + slot->counters.total(child, 0) == now);
+}
+
+TEST_CASE("a plan that its thread has not adopted yet may be replaced") {
+  auto slot = std::make_unique<ThreadSlot>();
+  for (const std::uint32_t period : {2u, 4u, 8u}) {
+    auto plan = std::make_unique<SamplingPlan>(2);
+    plan->calls[1].period = period;
+    slot->sampling.offer(std::move(plan));
+    if (period != 4) slot->sampling.take_over();
+  }
+  CHECK(slot->sampling.samples(1));
+}
+
 TEST_CASE("periods change while regions are open") {
   SourceSet counters;
   counters.add(std::make_shared<TestSource>());
