@@ -17,13 +17,18 @@ quiet() {
   rm -f "$log"
 }
 
+# Configures build/NAME.  A new tree compiles by folder, which takes half the time from nothing.  An existing one is left
+# as it was configured, because later, file by file, a change recompiles less.
+configure() { # name arguments-of-cmake...
+  local name=$1 by_folder=()
+  shift
+  [ -f "build/$name/CMakeCache.txt" ] || by_folder=(-DEFFORT_COMPILE_BY_FOLDER=ON)
+  quiet cmake -B "build/$name" "${by_folder[@]}" "$@"
+}
+
 build_and_install() { # preset
   say "building"
-  # From nothing, this takes half the time.  An existing tree is left as it was configured, because later, file by file,
-  # a change recompiles less.
-  local by_folder=()
-  [ -f "build/$1/CMakeCache.txt" ] || by_folder=(-DEFFORT_COMPILE_BY_FOLDER=ON)
-  quiet cmake --preset "$1" "${by_folder[@]}"
+  configure "$1" --preset "$1"
   quiet cmake --build --preset "$1"
   quiet cmake --install "build/$1" --prefix "$prefix"
 }
