@@ -11,8 +11,6 @@
 namespace effort::codec {
 namespace {
 
-constexpr unsigned history_form = 2, blocks_form = 3;
-
 /// The extent of a block and of a cell of a level, in steps (or ranks).
 struct Cells {
   std::size_t first, end;  ///< of the block, in the unit of the whole

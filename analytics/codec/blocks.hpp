@@ -10,6 +10,9 @@
 
 namespace effort::codec {
 
+/// The second byte of a serialised history: one of tiles (History), or one of blocks.
+inline constexpr unsigned history_form = 2, blocks_form = 3;
+
 /// The start of every stream, with room for the checksum.
 Bytes start_stream(unsigned form, std::size_t rows, std::size_t cols);
 

@@ -17,7 +17,6 @@ constexpr std::size_t raw_share = 32;         ///< least ratio of the largest ti
 constexpr std::size_t fan_in = 4;             ///< tiles merged at once
 constexpr double finer_working = 256;         ///< precision of tiles to be recoded, relative to the target
 constexpr double finer_closed = 64;           ///< precision of closed tiles to be coded once more, likewise
-constexpr unsigned history_form = 2;          ///< the second byte of a serialised history
 
 /// RMS and largest error relative to the appended values, in their unit.
 struct Deviation {

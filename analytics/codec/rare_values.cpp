@@ -12,7 +12,7 @@ constexpr std::size_t lanes = 8;  // independent sums, so that every vector widt
 using LaneSums = std::array<double, lanes>;
 
 /// Number and positions in their intervals of the values of one step (or of more).
-struct Places {
+struct IntervalSums {
   LaneSums count{}, sum{}, squares{};
   /// The squared error, in steps, around the mean position.
   double error() const {
@@ -30,7 +30,7 @@ double sum_errors(const double* values, std::size_t n, double step) {
   return simd::widest([=] {
     const double scale = 1 / step;
     LaneSums zeros{};
-    Places ones, others;
+    IntervalSums ones, others;
     for (std::size_t j = 0; j < n; j += lanes)
       for (std::size_t l = 0; l < lanes; ++l) {
         const double c = values[j + l] * scale;
