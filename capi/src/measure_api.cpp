@@ -1,18 +1,17 @@
 // Regions, work and metrics: the calls on the host's hot paths.
 #include "analytics/number_text.hpp"
 #include "effort/effort_inline.h"
+#include "runtime/host_scope.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "state.hpp"
 
-#include <cfloat>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 
 using namespace effort;
 using capi::fail;
 using capi::guarded;
-using capi::guarded_sum;
+using capi::guarded_amount;
 using capi::Mode;
 using measure::this_thread_slot;
 using measure::ThreadSlot;
@@ -111,24 +110,22 @@ effort_status bad_amount(const char* what, double amount, double most) {
                                             general_text(most, 6) + ", but is " + general_text(amount, 6));
 }
 
-/// Shared by the calls that add an amount to something identified by an id, which `known` checks.  They may be made
-/// once per item, and switching the floating-point environment would cost ten times as much as the call.  Instead they
-/// avoid operations that could trap in the host's environment: comparisons are quiet, and an amount so small that
-/// adding it could underflow counts as zero.
+/// Shared by the calls that add an amount to something identified by an id, which `known` checks.
 template <typename Known, typename Add>
 effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known,
                          const Add& add) {
   session::Session* const s = capi::active_session();
   if (!s) return capi::inactive();
+  const AmountScope scope;
+  amount = AmountScope::amount(amount);
   measure::Recorder& rec = s->recorder();
   if (!known(rec.registry()))
     return guarded([&] {
       return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what +
                                           " was never returned: use an id that its registration returned");
     });
-  if (!(std::isgreaterequal(amount, 0.0) && std::islessequal(amount, most)))
-    return guarded([&] { return bad_amount(what, amount, most); });
-  return guarded_sum([&] { add(rec, std::isgreaterequal(amount, DBL_MIN) ? amount : 0.0); });
+  if (!(amount >= 0 && amount <= most)) return guarded([&] { return bad_amount(what, amount, most); });
+  return guarded_amount([&] { add(rec, amount); });
 }
 
 // A call site's cache holds an id together with its session, because ids have other meanings after a new init.
