@@ -3,6 +3,7 @@
 #include "effort/effort_inline.h"
 #include "runtime/host_scope.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "runtime/measure/site_cache.hpp"
 #include "state.hpp"
 
 #include <cstdio>
@@ -128,18 +129,14 @@ effort_status add_amount(std::int32_t id, double amount, double most, const char
   return guarded_amount([&] { add(rec, amount); });
 }
 
-// A call site's cache holds an id together with its session, because ids have other meanings after a new init.
-constexpr int id_bits = 14;
-static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
-
-std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
+static_assert(EFFORT_MAX_REGIONS < 1 << measure::site_id_bits);
 
 /// The id of a call site's name; 0 if it cannot be registered, with the reason in `status`.
 effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) {
   const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->in_session()) {
-    const std::int32_t cached = __atomic_load_n(cache, __ATOMIC_RELAXED);
-    if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session()) && cached > 0) return cached & ((1 << id_bits) - 1);
+    const std::uint32_t id = measure::from_site_cache(__atomic_load_n(cache, __ATOMIC_RELAXED), slot->session());
+    if (id > 0) return static_cast<effort_region_id>(id);
   }
   effort_region_id id = -1;
   status = effort_region(name, kind, &id);
@@ -147,7 +144,8 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
   if (id < 1) return 0;
   status = EFFORT_OK;
   if (session::Session* s = capi::session())
-    __atomic_store_n(cache, tag_of(s->recorder().session()) | id, __ATOMIC_RELAXED);
+    __atomic_store_n(cache, measure::to_site_cache(s->recorder().session(), static_cast<std::uint32_t>(id)),
+                     __ATOMIC_RELAXED);
   return id;
 }
 
