@@ -48,16 +48,15 @@ effort_status with_recorder(Body&& body) {
   return capi::in_session([&](session::Session& s) { return body(s.recorder()); });
 }
 
-effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
-  return fail(Status::unknown_id, "region id " + std::to_string(r) +
-                                      " was never returned by effort_region (ids run from 1 to " +
-                                      std::to_string(rec.registry().n_regions()) + "): use an id that it returned");
+effort_status bad_region(effort_region_id r) {
+  return fail(Status::unknown_id,
+              "region id " + std::to_string(r) + " was never returned by effort_region: use an id that it returned");
 }
 
 // The slow path: the first call of a thread, new regions, and all errors.
 [[gnu::noinline]] effort_status begin_first(effort_region_id r) {
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    if (!rec.registry().host_has(r)) return bad_region(r);
     ThreadSlot& slot = rec.slot();
     if (slot.depth >= measure::max_depth)
       return fail(Status::limit, "more than " + std::to_string(measure::max_depth) +
@@ -83,7 +82,7 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
 
 [[gnu::noinline]] effort_status bad_end(effort_region_id r) {
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    if (!rec.registry().host_has(r)) return bad_region(r);
     const std::string name = rec.registry().region_name(static_cast<std::uint32_t>(r));
     const ThreadSlot& slot = rec.slot();
     if (slot.depth == 0)
@@ -186,6 +185,7 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
     static_assert(int(measure::Kind::compute) == EFFORT_COMPUTE && int(measure::Kind::comm) == EFFORT_COMM &&
                   int(measure::Kind::wait) == EFFORT_WAIT && int(measure::Kind::io) == EFFORT_IO);
     const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
+    rec.registry().give_to_host(found.id);
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
     return fail(Status::conflict,
@@ -201,6 +201,7 @@ effort_status effort_region_find(const char* name, effort_region_id* out) {
     const std::uint32_t id = rec.registry().find_region(name);
     if (id == 0)
       return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
+    rec.registry().give_to_host(id);
     *out = static_cast<effort_region_id>(id);
     return EFFORT_OK;
   });
@@ -231,8 +232,7 @@ effort_status effort_begin_scope(const char* name, effort_kind kind, volatile ef
 
 effort_status effort_add(effort_region_id r, double seconds) {
   return add_amount(
-      r, seconds, most_seconds, "seconds",
-      [&](auto& names) { return r >= 1 && static_cast<std::uint32_t>(r) <= names.n_regions(); },
+      r, seconds, most_seconds, "seconds", [&](auto& names) { return names.host_has(r); },
       [&](auto& rec, double amount) { rec.add_seconds(static_cast<std::uint32_t>(r), amount); });
 }
 
