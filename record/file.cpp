@@ -58,25 +58,42 @@ std::string ending_here() {
   return std::string(".") + host + ".";
 }
 
-/// A locked temporary file beside the target, removed by the destructor.  The lock shows that its writer is alive.
-class Temporary {
+/// A new file, locked: the lock shows that its writer is alive.
+class Locked {
  public:
-  explicit Temporary(const fs::path& target)
-      : path_(unique_beside(target)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
-    if (!file_.is_open()) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
-    taken_ = ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() { ::unlink(path_.c_str()); }
+  explicit Locked(const fs::path& path)
+      : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
+        error_(file_.is_open() ? 0 : errno),
+        taken_(file_.is_open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {}
 
+  /// Why it could not be created; 0 if it was.
+  int error() const { return error_; }
   /// Whether another writer has removed it before it was locked, or is about to, taking this one for dead.
   bool lost() const {
     struct stat st {};
     return taken_ || (::fstat(file_.number(), &st) == 0 && st.st_nlink == 0);
   }
+  const Descriptor& file() const { return file_; }
 
-  void write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_); }
+ private:
+  Descriptor file_;
+  int error_;
+  bool taken_;  ///< another writer holds the lock, because it removes the file
+};
+
+/// A temporary file beside the target, removed by the destructor.
+class Temporary {
+ public:
+  explicit Temporary(const fs::path& target) : path_(unique_beside(target)), locked_(path_) {
+    if (locked_.error() != 0) fail("cannot create a snapshot (is the directory writable?)", path_, locked_.error());
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() { ::unlink(path_.c_str()); }
+
+  bool lost() const { return locked_.lost(); }
+
+  void write(std::span<const std::byte> bytes) { write_all(locked_.file(), bytes, path_); }
 
   /// A hard link fails if the name exists, unlike a plain rename.  Not every file system has links.
   void give_name(const fs::path& target) {
@@ -93,15 +110,20 @@ class Temporary {
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return;
     if (errno == EEXIST) fail_as_taken(target);
 #endif
-    // Without links and renameat2: create an empty file of that name exclusively, then replace it.
-    const int claim = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (claim < 0) fail("a snapshot of this name already exists and is not overwritten", target, errno);
-    ::close(claim);
-    if (::rename(path_.c_str(), target.c_str()) != 0) {
-      const int error = errno;
-      ::unlink(target.c_str());
-      fail("cannot name a snapshot", target, error);
-    }
+    while (!rename_over_claim(target)) continue;
+  }
+
+  /// Without links and renameat2: creates an empty file of that name exclusively, then replaces it.  False if the empty
+  /// file was lost to another writer.
+  bool rename_over_claim(const fs::path& target) {
+    const Locked claim(target);
+    if (claim.error() != 0)
+      fail("a snapshot of this name already exists and is not overwritten", target, claim.error());
+    if (claim.lost()) return false;
+    if (::rename(path_.c_str(), target.c_str()) == 0) return true;
+    const int error = errno;
+    ::unlink(target.c_str());
+    fail("cannot name a snapshot", target, error);
   }
 
   static fs::path unique_beside(const fs::path& target) {
@@ -111,27 +133,51 @@ class Temporary {
   }
 
   fs::path path_;
-  Descriptor file_;
-  bool taken_ = false;  ///< another writer holds the lock, because it removes the file
+  Locked locked_;
 };
 
-/// Whether a file is a temporary one of this machine, whose locks are visible here.
-bool is_temporary(const std::string& name, const std::string& ending) {
+/// The name of the snapshot that a temporary file of this machine, whose locks are visible here, was to become; empty
+/// for any other file.
+std::string target_of(const std::string& name, const std::string& ending) {
   const std::size_t at = name.rfind(ending);
-  if (!name.starts_with('.') || !name.ends_with(".part") || at == std::string::npos) return false;
+  if (!name.starts_with('.') || !name.ends_with(".part") || at == std::string::npos || at == 0) return {};
   const std::string numbers = name.substr(at + ending.size(), name.size() - at - ending.size() - 5);
-  return numbers.find_first_not_of("0123456789.") == std::string::npos &&
-         std::count(numbers.begin(), numbers.end(), '.') == 1;
+  const bool ours = numbers.find_first_not_of("0123456789.") == std::string::npos &&
+                    std::count(numbers.begin(), numbers.end(), '.') == 1;
+  return ours ? name.substr(1, at - 1) : std::string();
 }
 
-/// Removes the temporary files of killed writers.
+/// A file that is locked here, so that it has no living writer; false if it has one, or is not a file.
+class Abandoned {
+ public:
+  explicit Abandoned(const fs::path& path)
+      : file_(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)),
+        locked_(file_.is_open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) == 0) {}
+  explicit operator bool() const { return locked_; }
+  /// Whether it is empty and still has its name: a living writer may have renamed another file over it.
+  bool is_empty_claim() const {
+    struct stat st {};
+    return locked_ && ::fstat(file_.number(), &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 0 && st.st_size == 0;
+  }
+
+ private:
+  Descriptor file_;
+  bool locked_;
+};
+
+/// Removes the temporary files of killed writers, and the empty files with which they have claimed a name.
 void remove_abandoned(const fs::path& directory) {
   const std::string ending = ending_here();
   std::error_code unreadable;
   for (fs::directory_iterator entry(directory, unreadable), end; entry != end; entry.increment(unreadable)) {
-    if (!is_temporary(entry->path().filename().string(), ending)) continue;
-    const Descriptor file(::open(entry->path().c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (file.is_open() && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    const std::string target = target_of(entry->path().filename().string(), ending);
+    if (target.empty()) continue;
+    const Abandoned file(entry->path());
+    if (!file) continue;
+    const fs::path claimed = directory / target;
+    const Abandoned claim(claimed);  // locked until it is removed
+    if (claim.is_empty_claim()) ::unlink(claimed.c_str());
+    ::unlink(entry->path().c_str());
   }
 }
 

@@ -98,7 +98,9 @@ Settings read_settings() {
   const char* const overhead = environment("EFFORT_FUNCTIONS_OVERHEAD");
   const double share = overhead ? decimal(overhead) : default_overhead;
   const double cost = event_ns + (s.stamp_every > 0 ? stamp_ns / s.stamp_every : 0);
-  if (share > 0 && share < 1) s.least_ns = static_cast<std::uint64_t>(Thread::look_every * cost / share);
+  constexpr double never_ns = 1e18;  // 30 years
+  if (share > 0 && share < 1)
+    s.least_ns = static_cast<std::uint64_t>(std::min(Thread::look_every * cost / share, never_ns));
   return s;
 }
 

@@ -2,7 +2,6 @@
 //
 // Kokkos finds these functions by name.  Kernels and profiling regions are COMPUTE, fences WAIT.  On a device, kernels
 // continue after their launch has returned: the remaining time shows in the fence.
-#include "effort/effort.h"
 #include "runtime/environment.hpp"
 #include "runtime/measure/registry.hpp"
 #include "runtime/quiet_write.hpp"
@@ -76,14 +75,14 @@ std::int32_t id_of(const char* name, Kind kind) {
 std::int32_t begin(const char* name, Kind kind) {
   try {
     const std::int32_t id = id_of(name, kind);
-    return id > 0 && effort_begin(id) == EFFORT_OK ? id : 0;
+    return id > 0 && session::adapter_port()->begin_region(static_cast<std::uint32_t>(id)) ? id : 0;
   } catch (const std::exception&) {
     return 0;
   }
 }
 
 void end(std::int32_t id) noexcept {
-  if (id > 0) effort_end(id);
+  if (id > 0) session::adapter_port()->end_region(static_cast<std::uint32_t>(id));
 }
 
 }  // namespace

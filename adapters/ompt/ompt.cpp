@@ -5,7 +5,6 @@
 // The barrier at the end of a parallel construct holds its workers until the next one begins.  Only the time until the
 // construct's end is waiting, and a worker learns of that end when it is woken.  The wait is added then, and may appear
 // in a later step.  All other barriers are recorded as they occur.
-#include "effort/effort.h"
 #include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "runtime/quiet_write.hpp"
@@ -26,7 +25,7 @@ namespace {
 
 /// A parallel construct that is under way, shared by its team.
 struct Team {
-  std::int32_t region;  ///< in which the construct was encountered; 0: none
+  std::uint32_t region;  ///< in which the construct was encountered; 0: none
   std::uint64_t session;
   std::atomic<std::uint64_t> ended{0};  ///< nanoseconds; 0 while it runs
   std::atomic<int> users{1};
@@ -50,7 +49,7 @@ thread_local int level = -1;  ///< of the construct that the thread is a worker 
 /// The region of barriers, looked up once per thread and session.
 struct Barrier {
   std::uint64_t session = 0;
-  std::int32_t id = 0;
+  std::uint32_t id = 0;
 };
 thread_local Barrier barrier;
 thread_local int waits_open = 0;  ///< number of barriers begun as regions
@@ -67,28 +66,27 @@ std::uint64_t session() {
   return s ? s->session() : 0;
 }
 
-std::int32_t barrier_region() {
+std::uint32_t barrier_region() {
   const std::uint64_t now = session();
   if (now == 0) return 0;
-  if (barrier.session != now)
-    barrier = {now, static_cast<std::int32_t>(port().region("omp barrier", measure::Kind::wait))};
+  if (barrier.session != now) barrier = {now, port().region("omp barrier", measure::Kind::wait)};
   return barrier.id;
 }
 
 void begin_wait() {
-  const std::int32_t id = barrier_region();
-  if (id > 0 && effort_begin(id) == EFFORT_OK) ++waits_open;
+  const std::uint32_t id = barrier_region();
+  if (id > 0 && port().begin_region(id)) ++waits_open;
 }
 
 void end_wait() {
   if (waits_open == 0) return;
   --waits_open;
-  effort_end(barrier.id);
+  port().end_region(barrier.id);
 }
 
 /// A worker arrives at a barrier that may be the end of its construct.  It leaves the region, at least for now.
 void arrive(Worker& w) {
-  if (w.in_region) effort_end(w.team->region);
+  if (w.in_region) port().end_region(w.team->region);
   w.waits_since = measure::monotonic_ns();
 }
 
@@ -96,10 +94,10 @@ void arrive(Worker& w) {
 void resume(Worker& w) {
   const std::uint64_t now = measure::monotonic_ns();
   if (w.team->session == session())
-    if (const std::int32_t id = barrier_region(); id > 0)
-      effort_add(id, static_cast<double>(now - w.waits_since) * 1e-9);
+    if (const std::uint32_t id = barrier_region(); id > 0)
+      port().add(id, static_cast<double>(now - w.waits_since) * 1e-9);
   w.waits_since = 0;
-  w.in_region = w.in_region && effort_begin(w.team->region) == EFFORT_OK;
+  w.in_region = w.in_region && port().begin_region(w.team->region);
 }
 
 /// A worker is woken, or ends: the time from its arrival to the construct's end was waiting.
@@ -108,8 +106,8 @@ void depart(Worker& w) {
   const std::uint64_t now = measure::monotonic_ns(), ended = w.team->ended.load(std::memory_order_acquire);
   const std::uint64_t until = ended == 0 ? now : std::min(now, ended);
   if (until > w.waits_since && w.team->session == session())
-    if (const std::int32_t id = barrier_region(); id > 0)
-      effort_add(id, static_cast<double>(until - w.waits_since) * 1e-9);
+    if (const std::uint32_t id = barrier_region(); id > 0)
+      port().add(id, static_cast<double>(until - w.waits_since) * 1e-9);
   w.waits_since = 0;
   w.in_region = false;  // left on arrival
 }
@@ -122,7 +120,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   if (!s) return;
   auto* team = new (std::nothrow) Team;
   if (!team) return;
-  team->region = static_cast<std::int32_t>(measure::innermost(*s));
+  team->region = measure::innermost(*s);
   team->session = s->session();
   parallel->ptr = team;
 }
@@ -148,12 +146,12 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
     if (!team) return;
     team->users.fetch_add(1, std::memory_order_relaxed);
     w->team = team;
-    w->in_region = team->region > 0 && team->session == session() && effort_begin(team->region) == EFFORT_OK;
+    w->in_region = team->region > 0 && team->session == session() && port().begin_region(team->region);
     return;
   }
   if (Worker* w = worker()) {
     depart(*w);
-    if (w->in_region) effort_end(w->team->region);
+    if (w->in_region) port().end_region(w->team->region);
     release(w->team);
     *w = {};
   }
@@ -177,7 +175,7 @@ bool is_implicit(ompt_sync_region_t kind) {
 /// Whether the thread has no open regions of its own.  If it has any, it cannot be at the end of its construct.
 bool at_base(const Worker& w) {
   const measure::ThreadSlot* s = slot();
-  return s && measure::innermost(*s) == static_cast<std::uint32_t>(w.in_region ? w.team->region : 0);
+  return s && measure::innermost(*s) == (w.in_region ? w.team->region : 0u);
 }
 
 void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*,

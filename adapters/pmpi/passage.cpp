@@ -58,6 +58,9 @@ effort_region_id region_named(const std::string& name, Kind kind) {
   return static_cast<effort_region_id>(id);
 }
 
+bool enter_region(effort_region_id region) { return port().begin_region(static_cast<std::uint32_t>(region)); }
+void leave_region(effort_region_id region) { port().end_region(static_cast<std::uint32_t>(region)); }
+
 /// Names of the regions that all calls of a kind share, and all computation between calls, if there are no call paths.
 const char* name_of_all(Kind kind) {
   switch (kind) {
@@ -196,7 +199,7 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
   Site* made = nullptr;
   if (refusals_ >= most_refusals) return made;
   // This takes a tenth of a millisecond the first time; do not charge it to the host's computation.
-  const bool apart = effort_begin(own_) == EFFORT_OK;
+  const bool apart = enter_region(own_);
   const bool could = attempt([&] {
     // On a stack of unknown extent (fibers), only the return address itself can be recognised.
     const bool known = stack_end_ && cfa < stack_end_ && cfa > stack_end_ - (std::ptrdiff_t{1} << 40);
@@ -214,7 +217,7 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
     made = head.get();
   });
   if (!could) ++refusals_;
-  if (apart) effort_end(own_);
+  if (apart) leave_region(own_);
   return made;
 }
 
@@ -266,7 +269,7 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
   }
   measure::ThreadSlot* const slot = measure::this_thread_slot();
   const bool outermost = measure::is_outside(*slot);
-  if (outermost || begins_inside(*slot)) thread.begun = effort_begin(site->region) == EFFORT_OK;
+  if (outermost || begins_inside(*slot)) thread.begun = enter_region(site->region);
   thread.entered = slot->last_boundary();
   if (site->splits) close_gap(thread, *slot, *site, outermost);
   return site;
@@ -275,7 +278,7 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   --thread.nesting;
   if (!site) return;
-  if (begun) effort_end(site->region);
+  if (begun) leave_region(site->region);
   const measure::ThreadSlot* const slot = measure::this_thread_slot();
   if (!site->splits || !slot) return;
   thread.last = site;

@@ -58,6 +58,26 @@ class Port final : public session::AdapterPort {
                      [&](session::Session& s) { return s.recorder().registry().region(name.c_str(), kind).id; });
   }
 
+  bool begin_region(std::uint32_t region) override {
+    measure::ThreadSlot* own = measure::this_thread_slot();
+    // A signal handler in the middle of a boundary must not prepare the slot.
+    const bool prepared = own && (own->gate.closed() || region <= own->known.load(std::memory_order_relaxed));
+    if (!prepared) own = slot();
+    if (!own || region - 1u >= own->known.load(std::memory_order_relaxed) || own->depth >= measure::max_depth)
+      return false;
+    measure::open_region(*own, region);
+    return true;
+  }
+
+  bool end_region(std::uint32_t region) override {
+    measure::ThreadSlot* const own = measure::this_thread_slot();
+    return own && measure::close_region(*own, region);
+  }
+
+  void add(std::uint32_t region, double seconds) override {
+    in_active([&](session::Session& s) { s.recorder().add_seconds(region, seconds); });
+  }
+
   measure::Kind current_kind(const measure::ThreadSlot& slot) const override {
     return in_active(measure::Kind::compute, [&](session::Session& s) {
       return s.recorder().registry().region_kind(measure::innermost(slot));

@@ -19,10 +19,10 @@ effort_status fail(Status status, const char* literal) noexcept;
 effort_status fail(Status status, const std::string& message) noexcept;
 
 /// Runs `body`, which returns void or effort_status, and turns exceptions into codes.  The unwinding of a thread that
-/// is cancelled or calls pthread_exit in the body is not stopped.  Only for bodies whose sole floating-point
-/// computations are sums of the host's own amounts; otherwise use guarded().
+/// is cancelled or calls pthread_exit in the body is not stopped.  Only inside a scope that protects the host's
+/// floating-point environment; otherwise use guarded().
 template <typename Body>
-effort_status guarded_sum(Body&& body) {
+effort_status guarded_amount(Body&& body) {
   try {
     if constexpr (std::is_void_v<decltype(body())>) {
       body();
@@ -50,7 +50,7 @@ effort_status guarded_sum(Body&& body) {
 template <typename Body>
 effort_status guarded(Body&& body) {
   const LibraryScope scope;
-  return guarded_sum(std::forward<Body>(body));
+  return guarded_amount(std::forward<Body>(body));
 }
 
 }  // namespace effort::capi

@@ -1,18 +1,18 @@
 // Regions, work and metrics: the calls on the host's hot paths.
 #include "analytics/number_text.hpp"
 #include "effort/effort_inline.h"
+#include "runtime/host_scope.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "runtime/measure/site_cache.hpp"
 #include "state.hpp"
 
-#include <cfloat>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 
 using namespace effort;
 using capi::fail;
 using capi::guarded;
-using capi::guarded_sum;
+using capi::guarded_amount;
 using capi::Mode;
 using measure::this_thread_slot;
 using measure::ThreadSlot;
@@ -48,16 +48,15 @@ effort_status with_recorder(Body&& body) {
   return capi::in_session([&](session::Session& s) { return body(s.recorder()); });
 }
 
-effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
-  return fail(Status::unknown_id, "region id " + std::to_string(r) +
-                                      " was never returned by effort_region (ids run from 1 to " +
-                                      std::to_string(rec.registry().n_regions()) + "): use an id that it returned");
+effort_status bad_region(effort_region_id r) {
+  return fail(Status::unknown_id,
+              "region id " + std::to_string(r) + " was never returned by effort_region: use an id that it returned");
 }
 
 // The slow path: the first call of a thread, new regions, and all errors.
 [[gnu::noinline]] effort_status begin_first(effort_region_id r) {
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    if (!rec.registry().host_has(r)) return bad_region(r);
     ThreadSlot& slot = rec.slot();
     if (slot.depth >= measure::max_depth)
       return fail(Status::limit, "more than " + std::to_string(measure::max_depth) +
@@ -83,7 +82,7 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
 
 [[gnu::noinline]] effort_status bad_end(effort_region_id r) {
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    if (!rec.registry().host_has(r)) return bad_region(r);
     const std::string name = rec.registry().region_name(static_cast<std::uint32_t>(r));
     const ThreadSlot& slot = rec.slot();
     if (slot.depth == 0)
@@ -111,38 +110,32 @@ effort_status bad_amount(const char* what, double amount, double most) {
                                             general_text(most, 6) + ", but is " + general_text(amount, 6));
 }
 
-/// Shared by the calls that add an amount to something identified by an id, which `known` checks.  They may be made
-/// once per item, and switching the floating-point environment would cost ten times as much as the call.  Instead they
-/// avoid operations that could trap in the host's environment: comparisons are quiet, and an amount so small that
-/// adding it could underflow counts as zero.
+/// Shared by the calls that add an amount to something identified by an id, which `known` checks.
 template <typename Known, typename Add>
 effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known,
                          const Add& add) {
   session::Session* const s = capi::active_session();
   if (!s) return capi::inactive();
+  const AmountScope scope;
+  amount = AmountScope::amount(amount);
   measure::Recorder& rec = s->recorder();
   if (!known(rec.registry()))
     return guarded([&] {
       return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what +
                                           " was never returned: use an id that its registration returned");
     });
-  if (!(std::isgreaterequal(amount, 0.0) && std::islessequal(amount, most)))
-    return guarded([&] { return bad_amount(what, amount, most); });
-  return guarded_sum([&] { add(rec, std::isgreaterequal(amount, DBL_MIN) ? amount : 0.0); });
+  if (!(amount >= 0 && amount <= most)) return guarded([&] { return bad_amount(what, amount, most); });
+  return guarded_amount([&] { add(rec, amount); });
 }
 
-// A call site's cache holds an id together with its session, because ids have other meanings after a new init.
-constexpr int id_bits = 14;
-static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
-
-std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
+static_assert(EFFORT_MAX_REGIONS < 1 << measure::site_id_bits);
 
 /// The id of a call site's name; 0 if it cannot be registered, with the reason in `status`.
 effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) {
   const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->in_session()) {
-    const std::int32_t cached = __atomic_load_n(cache, __ATOMIC_RELAXED);
-    if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session()) && cached > 0) return cached & ((1 << id_bits) - 1);
+    const std::uint32_t id = measure::from_site_cache(__atomic_load_n(cache, __ATOMIC_RELAXED), slot->session());
+    if (id > 0) return static_cast<effort_region_id>(id);
   }
   effort_region_id id = -1;
   status = effort_region(name, kind, &id);
@@ -150,7 +143,8 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
   if (id < 1) return 0;
   status = EFFORT_OK;
   if (session::Session* s = capi::session())
-    __atomic_store_n(cache, tag_of(s->recorder().session()) | id, __ATOMIC_RELAXED);
+    __atomic_store_n(cache, measure::to_site_cache(s->recorder().session(), static_cast<std::uint32_t>(id)),
+                     __ATOMIC_RELAXED);
   return id;
 }
 
@@ -191,6 +185,7 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
     static_assert(int(measure::Kind::compute) == EFFORT_COMPUTE && int(measure::Kind::comm) == EFFORT_COMM &&
                   int(measure::Kind::wait) == EFFORT_WAIT && int(measure::Kind::io) == EFFORT_IO);
     const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
+    rec.registry().give_to_host(found.id);
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
     return fail(Status::conflict,
@@ -206,6 +201,7 @@ effort_status effort_region_find(const char* name, effort_region_id* out) {
     const std::uint32_t id = rec.registry().find_region(name);
     if (id == 0)
       return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
+    rec.registry().give_to_host(id);
     *out = static_cast<effort_region_id>(id);
     return EFFORT_OK;
   });
@@ -236,8 +232,7 @@ effort_status effort_begin_scope(const char* name, effort_kind kind, volatile ef
 
 effort_status effort_add(effort_region_id r, double seconds) {
   return add_amount(
-      r, seconds, most_seconds, "seconds",
-      [&](auto& names) { return r >= 1 && static_cast<std::uint32_t>(r) <= names.n_regions(); },
+      r, seconds, most_seconds, "seconds", [&](auto& names) { return names.host_has(r); },
       [&](auto& rec, double amount) { rec.add_seconds(static_cast<std::uint32_t>(r), amount); });
 }
 

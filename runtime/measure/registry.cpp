@@ -96,8 +96,11 @@ void Registry::note(const char* text) {
 }
 
 void Registry::take_over(const Registry& other) {
-  for (const Defined& d : other.since(0))
-    if (d.what != Definition::metric) define(d.what, d.name.c_str(), d.kind, d.unit.c_str());
+  for (const Defined& d : other.since(0)) {
+    if (d.what == Definition::metric) continue;
+    const std::uint32_t id = define(d.what, d.name.c_str(), d.kind, d.unit.c_str()).id;
+    if (d.what == Definition::region && other.host_has(static_cast<std::int32_t>(d.id))) give_to_host(id);
+  }
 }
 
 Registry::Found Registry::define(Definition what, const char* name, Kind kind, const char* unit) {

@@ -55,6 +55,13 @@ class Registry {
   Found region(const char* name, Kind kind);
   /// The id of a registered region; 0 if there is none of that name.
   std::uint32_t find_region(const char* name) const;
+  /// Marks the id of a region as known to the host.  Adapters register regions of their own.
+  void give_to_host(std::uint32_t region) noexcept { hosts_[region].store(true, std::memory_order_release); }
+  /// Whether the host knows the region's id; accepts any number.
+  bool host_has(std::int32_t region) const noexcept {
+    const auto id = static_cast<std::uint32_t>(region);
+    return id < hosts_.size() && hosts_[id].load(std::memory_order_acquire);
+  }
   std::uint32_t phase(const char* name);
   std::uint32_t unit(const char* name);
   Found metric(const char* name, const char* unit);
@@ -106,6 +113,7 @@ class Registry {
   std::vector<Defined> defined_;
   std::vector<std::size_t> regions_;                        ///< region id - 1 -> index into defined_
   std::array<std::atomic<Kind>, max_regions + 1> kinds_{};  ///< by region id
+  std::array<std::atomic<bool>, max_regions + 1> hosts_{};  ///< by region id: the host knows it
   std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0}, n_modules_{0}, n_notes_{0},
       n_communicators_{0};
   std::atomic<std::size_t> n_defined_{0};

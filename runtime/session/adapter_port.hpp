@@ -23,8 +23,8 @@ enum class Owner {
 };
 
 /// The library behind a fixed interface, so that an adapter in a separate shared object needs only one symbol.  No
-/// member throws; failures are kept as the thread's last error.  Any thread may call ticks, slot, region, current_kind,
-/// claim, module, communicator and note; only one thread at a time may call the others.
+/// member throws; failures are kept as the thread's last error.  Any thread may call ticks, slot, region, begin_region,
+/// end_region, add, current_kind, claim, module, communicator and note; only one thread at a time may call the others.
 class AdapterPort {
  public:
   /// Called on the stepping thread around each progress step, whether the host or the adapter ends the step.
@@ -51,6 +51,12 @@ class AdapterPort {
   virtual measure::ThreadSlot* slot() = 0;
   /// Id of a region; 0 if it cannot be registered (limits, no session).  A known name keeps its kind.
   virtual std::uint32_t region(const std::string& name, measure::Kind kind) = 0;
+  /// Begin and end one of these regions, or one that was open already (measure::innermost()).  The host's effort_begin
+  /// may refuse ids that only an adapter has got.  False if there is no session, or if the regions are not nested.
+  virtual bool begin_region(std::uint32_t region) = 0;
+  virtual bool end_region(std::uint32_t region) = 0;
+  /// As effort_add.
+  virtual void add(std::uint32_t region, double seconds) = 0;
   /// Kind of the innermost region of the calling thread, which owns the slot.
   virtual measure::Kind current_kind(const measure::ThreadSlot& slot) const = 0;
   /// See measure::claim.
@@ -98,7 +104,7 @@ namespace effort::session {
 
 /// Identifies the version and the layout of shared structures, which must be equal in an adapter and the library.
 inline std::string port_build() {
-  constexpr int interface_number = 4;  ///< raised with every change of AdapterPort's members between versions
+  constexpr int interface_number = 5;  ///< raised with every change of AdapterPort's members between versions
   return EFFORT_VERSION_STRING " " + std::to_string(interface_number) + " " +
          std::to_string(sizeof(measure::ThreadSlot)) + " " + std::to_string(sizeof(config::Settings)) + " " +
          std::to_string(sizeof(measure::SlotFront));

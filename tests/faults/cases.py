@@ -254,7 +254,7 @@ def stopped(number, draw, case, seconds=10):
 WRONG = {"result": "result '", "exit": "ended with 3", "hang": "did not end", "caught": "handler was called",
          "outlives": "survived signal 15", "shm": "/dev/shm/effort-left is left", "tmp": "effort-left is left among",
          "file": ".a.part is left", "snapshot": "a.effort cannot be read", "ignores": "handler was called 0 times",
-         "never": "shm_open was not called as often"}
+         "never": "shm_open was not called as often", "late": "it took"}
 
 
 def wrong(number, draw, case):

@@ -153,6 +153,7 @@ static void do_wrong(uint64_t* result) {
   if (strcmp(wrong, "result") == 0) ++*result;
   if (strcmp(wrong, "exit") == 0) exit(3);
   if (strcmp(wrong, "hang") == 0) sleep(1000);
+  if (strcmp(wrong, "late") == 0) sleep(10);
   if (strcmp(wrong, "caught") == 0) raise(SIGTERM);
   if (strcmp(wrong, "shm") == 0) leave("/dev/shm", "effort-left");
   if (strcmp(wrong, "tmp") == 0) leave(getenv("TMPDIR"), "effort-left");

@@ -26,3 +26,16 @@ export function unpack({ from, range, values }: PackedValues): Float32Array {
 export function unpackPicture({ rows, cols, cells }: PackedPicture): Cells {
   return { rows, cols, cells: unpack(cells) };
 }
+
+/** Reads varints (unsigned LEB128), up to 2^53, of a part of the page: a plural such as "the events". */
+export function varints(bytes: Uint8Array, part: string, place = 0): () => number {
+  return () => {
+    for (let value = 0, factor = 1; factor < 2 ** 53; factor *= 128) {
+      if (place >= bytes.length) throw new Error(`${part} are cut short`);
+      const byte = bytes[place++];
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+    }
+    throw new Error(`${part} are damaged: a number is too long`);
+  };
+}

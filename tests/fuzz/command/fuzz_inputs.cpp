@@ -1,6 +1,6 @@
 // Gives files that are no snapshots to the commands that read them, which must take or refuse them with exit code 0, 1
 // or 2: orders of ranks, strata of ranks, names of regions, source text, raw matrices, recordings, compressed matrices,
-// switches and names of nodes, function calls, programs.
+// switches and names of nodes, topologies of hwloc, function calls, programs.
 //
 // The first byte chooses the command, the second the sizes that are claimed for a matrix; the rest is the file.
 #include <cstdint>
@@ -63,7 +63,8 @@ const std::vector<std::vector<std::string>> commands = {
     {"calls", "decode", "IN", "OUT.raw"},
     {"calls", "encode", "IN", "-o", "OUT.calls"},
     {"report", "GOOD", "IN", "-o", "OUT.html"},
-    {"calls", "names", "IN", "--file", "*.c"}};
+    {"calls", "names", "IN", "--file", "*.c"},
+    {"place", "GOOD", "--node", "IN", "-o", "OUT.ranks"}};
 
 std::string resolved(const std::string& word, const fs::path& place, std::size_t rows, std::size_t cols) {
   if (word == "GOOD") return place / "good";

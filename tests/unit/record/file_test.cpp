@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "record/reader.hpp"
 #include "record/writer.hpp"
@@ -27,10 +28,25 @@ using namespace effort::record::test;
 namespace fs = std::filesystem;
 
 namespace {
-bool without_tmpfile = false;
+bool without_tmpfile = false, without_links = false;
 }
 
-// Replaces the C library's function on a simulated file system without unnamed files.
+// Replace the C library's functions on a simulated file system without unnamed files, links and exclusive renaming.
+extern "C" __attribute__((visibility("default"))) int link(const char* from, const char* to) noexcept {
+  if (without_links) {
+    errno = EPERM;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_link, from, to));
+}
+extern "C" __attribute__((visibility("default"))) int renameat2(int from_directory, const char* from, int to_directory,
+                                                                const char* to, unsigned flags) noexcept {
+  if (without_links) {
+    errno = EINVAL;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
+}
 extern "C" __attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
   if (without_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
     errno = EOPNOTSUPP;
@@ -166,22 +182,52 @@ TEST_CASE("a killed writer leaves either no file or a complete one") {
 }
 
 TEST_CASE("without unnamed files, the next writer removes the leftovers of a killed one") {
+  without_links = GENERATE(false, true);
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort", next = scratch.path() / "next.effort";
-  std::size_t left = 0, remained = 0;
+  std::size_t hidden = 0, empty = 0, remained = 0;
   without_tmpfile = true;
   const int killed = effort::test::killed_everywhere([&] { write_file(path, sample_file()); },
                                                      [&](pid_t) {
-                                                       fs::remove(path);
-                                                       left += scratch.entries();
+                                                       hidden += scratch.entries() - fs::exists(path);
+                                                       empty += fs::exists(path) && fs::file_size(path) == 0;
                                                        write_file(next, sample_file());
                                                        fs::remove(next);
+                                                       if (fs::exists(path)) {
+                                                         Reader(path).verify();
+                                                         fs::remove(path);
+                                                       }
                                                        remained += scratch.entries();
                                                      });
   without_tmpfile = false;
+  const bool claims = std::exchange(without_links, false);
   if (killed == -2) SKIP("processes may not be traced here");
-  CHECK(left > 0);
+  CHECK(hidden > 0);
+  CHECK((empty > 0) == claims);
   CHECK(remained == 0);
+}
+
+TEST_CASE("an empty file is a leftover only beside the hidden file of a dead writer") {
+  Scratch scratch;
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  const auto put = [&](const std::string& name, const char* text = "") {
+    std::ofstream(scratch.path() / name) << text;
+    return scratch.path() / name;
+  };
+  const fs::path alone = put("alone.effort"), left = put("left.effort"), whole = put("whole.effort", "x"),
+                 claimed = put("claimed.effort");
+  for (const char* name : {"left", "whole", "claimed"})
+    put(std::string(".") + name + ".effort." + host + ".12.0.part", "x");
+  const int lock = ::open(claimed.c_str(), O_WRONLY | O_CLOEXEC, 0);
+  REQUIRE(::flock(lock, LOCK_EX) == 0);
+  without_tmpfile = true;
+  write_file(scratch.path() / "run.effort", sample_file());
+  without_tmpfile = false;
+  ::close(lock);
+  CHECK(!fs::exists(left));
+  CHECK((fs::exists(alone) && fs::exists(whole) && fs::exists(claimed)));
+  CHECK(scratch.entries() == 4);
 }
 
 TEST_CASE("only leftovers of dead writers on this machine are removed") {
@@ -211,6 +257,7 @@ TEST_CASE("only leftovers of dead writers on this machine are removed") {
 
 TEST_CASE("exactly one of many writers of the same name succeeds") {
   without_tmpfile = GENERATE(false, true);
+  without_links = without_tmpfile && GENERATE(false, true);
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort";
   std::atomic<int> written{0}, refused{0};
@@ -226,6 +273,7 @@ TEST_CASE("exactly one of many writers of the same name succeeds") {
     });
   }
   for (std::thread& t : threads) t.join();
+  without_tmpfile = without_links = false;
   CHECK(written == 1);
   CHECK(refused == 7);
   CHECK(scratch.entries() == 1);

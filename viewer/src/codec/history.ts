@@ -11,6 +11,9 @@ export interface Tile {
   bytes: Uint8Array;
 }
 
+/** Larger tiles are refused, as by the command: 2 GiB of values. */
+const MOST_VALUES = 2 ** 28;
+
 interface Place {
   firstRow: number;
   rows: number;
@@ -45,6 +48,7 @@ export class History {
     this.maxError = relative * 2 ** input.signed();
     const places = form === 2 ? this.readStrips(input) : this.readSlabs(input);
     this.tiles = places.map(({ size, ...place }) => ({ ...place, bytes: input.take(size < 0 ? input.left : size) }));
+    if (this.tiles.some((tile) => tile.rows * tile.steps > MOST_VALUES)) throw new CodecError("a tile is too large");
     const covered = this.tiles.reduce((sum, tile) => sum + tile.rows * tile.steps, 0);
     if (covered !== this.rows * this.steps || input.left > 0) throw new CodecError("the tiles do not fill the history");
   }

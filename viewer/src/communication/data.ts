@@ -1,6 +1,6 @@
 // The communication data of a run: a sparse matrix, a dendrogram, and findings from a trace.
 
-import { bytesOf, floats, integers } from "../packed";
+import { bytesOf, floats, integers, varints } from "../packed";
 import { Run } from "../run";
 
 export type Quantity = "messages" | "bytes" | "seconds" | "waiting";
@@ -131,18 +131,7 @@ interface TraceSideJson extends SideJson {
   phases: { list: PhaseJson[]; levels: number; deepest: number; shown: number; count: number } | null;
 }
 
-/** Reads varints (unsigned LEB128), up to 2^53. */
-export function varints(bytes: Uint8Array): () => number {
-  let place = 0;
-  return () => {
-    for (let value = 0, factor = 1; ; factor *= 128) {
-      if (place >= bytes.length) throw new Error("the communication of the run is cut short");
-      const byte = bytes[place++];
-      value += (byte & 127) * factor;
-      if (byte < 128) return value;
-    }
-  };
-}
+const PART = "the messages between ranks";
 
 /** A sparse matrix: cells by row, then column. */
 export class Sparse {
@@ -153,10 +142,11 @@ export class Sparse {
   constructor(private readonly json: SparseJson) {
     this.row = new Int32Array(json.cells);
     this.column = new Int32Array(json.cells);
-    const read = varints(bytesOf(json.rows));
+    const read = varints(bytesOf(json.rows), PART);
     for (let i = 0, row = -1; i < json.cells;) {
       row += read();
       const end = i + read();
+      if (end > json.cells) throw new Error(`${PART} are damaged: a row is too long`);
       for (let column = -1; i < end; ++i) {
         column += read();
         this.row[i] = row;
@@ -210,10 +200,12 @@ export class Sparse {
 function unpack(json: ColumnJson | undefined, size: number): Float64Array {
   const out = new Float64Array(size);
   if (!json) return out;
-  const bytes = bytesOf(json.values);
-  if (json.distinct) {
-    for (let i = 0; i < size; ++i) out[i] = json.distinct[bytes[i]];
-    return out;
+  const { distinct } = json,
+    bytes = bytesOf(json.values);
+  if (bytes.length !== size * (distinct ? 1 : 2)) throw new Error(`${PART} are cut short`);
+  if (distinct) {
+    if (bytes.some((index) => index >= distinct.length)) throw new Error(`${PART} are damaged: a value is missing`);
+    return out.map((_, i) => distinct[bytes[i]]);
   }
   const codes = new Uint16Array(bytes.buffer),
     from = Math.log2(json.low ?? 1),
@@ -239,7 +231,7 @@ export interface Message {
 }
 
 export function messagesOf(pair: PairDetailsJson): Message[] {
-  const read = varints(bytesOf(pair.messages)),
+  const read = varints(bytesOf(pair.messages), "the messages of a pair of ranks"),
     out: Message[] = [];
   for (let i = 0, start = 0; i < pair.messages_count; ++i) {
     start += read();

@@ -1,7 +1,7 @@
 // The trace of a run: which ranks were kept when, and their events, decoded piece by piece.
 
 import { Head } from "../model";
-import { bytesOf } from "../packed";
+import { bytesOf, varints } from "../packed";
 import { Run } from "../run";
 
 /** [rank, reasons, probability, stratum, dropped steps, whether there are events, whether steps have the times of
@@ -107,7 +107,7 @@ export class Piece {
       end = new Float64Array(this.slices),
       region = new Uint32Array(this.slices),
       depth = new Uint16Array(this.slices);
-    const read = reader(bytes, this.place);
+    const read = varints(bytes, "the events of the trace", this.place);
     for (let i = 0, time = this.start; i < this.slices; ++i) {
       time += read();
       begin[i] = time;
@@ -131,18 +131,6 @@ export class Piece {
     }
     return this.decoded;
   }
-}
-
-/** Reads varints, up to 2^53. */
-function reader(bytes: Uint8Array, place: number): () => number {
-  return () => {
-    for (let value = 0, factor = 1; ; factor *= 128) {
-      if (place >= bytes.length) throw new Error("the events of the trace are cut short");
-      const byte = bytes[place++];
-      value += (byte & 127) * factor;
-      if (byte < 128) return value;
-    }
-  };
 }
 
 /** Messages with both ends in the page, by time of sending. */
@@ -210,7 +198,7 @@ export class Trace {
       tag: new Int32Array(n),
       longest: 0,
     };
-    const read = reader(this.element("messages"), 0);
+    const read = varints(this.element("messages"), "the messages of the trace");
     for (let i = 0, time = 0; i < n; ++i) {
       time += read();
       m.send[i] = time;
