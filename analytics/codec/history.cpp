@@ -204,7 +204,7 @@ Tile History::State::merged(std::span<const Tile> group) const {
   Deviation worst;
   Blocks blocks;
   for (const Tile& part : group) {
-    blocks.emplace_back(decode_tile(part.working.bytes, rows, part.steps, {}), part.steps);
+    blocks.emplace_back(decode_tile(part.working.bytes, rows, part.steps), part.steps);
     worst = {std::max(worst.rms, part.working.deviation.rms), std::max(worst.max, part.working.deviation.max)};
     tile.generation = std::max(tile.generation, part.generation + 1);
     tile.steps += part.steps;
@@ -227,7 +227,7 @@ const CodedTile& History::State::finish(Tile& tile) const {
   if (tile.final) return tile.finished;
   const bool stale = tile.finished.bytes.empty() || tile.finished_for < unit() / 2;
   if (stale) {
-    const std::vector<double> values = decode_tile(tile.working.bytes, rows, tile.steps, {});
+    const std::vector<double> values = decode_tile(tile.working.bytes, rows, tile.steps);
     tile.finished = encode(values, tile.steps, 1, tile.working.deviation, 0, unit());
     tile.finished_for = unit();
   }
@@ -269,7 +269,7 @@ Bytes History::State::pack_within_bytes() const {
   Blocks blocks;
   Deviation worst;
   for (const Tile& tile : tiles) {
-    blocks.emplace_back(decode_tile(tile.working.bytes, rows, tile.steps, {}), tile.steps);
+    blocks.emplace_back(decode_tile(tile.working.bytes, rows, tile.steps), tile.steps);
     worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
   }
   blocks.insert(blocks.end(), raw.begin(), raw.end());
@@ -346,7 +346,7 @@ std::vector<std::byte> History::serialize_final() const {
       parts.emplace_back(tile.steps, &s.finish(tile));
       continue;
     }
-    blocks.emplace_back(decode_tile(tile.working.bytes, s.rows, tile.steps, {}), tile.steps);
+    blocks.emplace_back(decode_tile(tile.working.bytes, s.rows, tile.steps), tile.steps);
     worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
     steps += tile.steps;
   }
@@ -375,7 +375,7 @@ void HistoryColumns::load() {
   taken_ = 0;
   if (next_ < state_.tiles.size()) {
     const Tile& tile = state_.tiles[next_];
-    values_ = decode_tile(held(tile).bytes, state_.rows, tile.steps, {});
+    values_ = decode_tile(held(tile).bytes, state_.rows, tile.steps);
     steps_ = tile.steps;
   } else if (next_ == state_.tiles.size() && state_.raw_steps > 0) {
     values_ = join_blocks(state_.rows, state_.raw);
