@@ -32,7 +32,7 @@ void check_window(const Window& a, const Window& b) {
   CHECK(a.rebalanced_at == b.rebalanced_at);
   CHECK(a.strata == b.strata);
   CHECK(a.advice == b.advice);
-#define EFFORT_NUMBER(name, unknown) CHECK(a.name == b.name);
+#define EFFORT_NUMBER(name, unknown, unit, meaning) CHECK(a.name == b.name);
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
   CHECK(a.worst_rank == b.worst_rank);
