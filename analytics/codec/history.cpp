@@ -85,12 +85,12 @@ std::vector<double> join_blocks(std::size_t rows, const Blocks& blocks) {
 }  // namespace
 
 struct History::State {
-  State(std::size_t r, const Target& t, std::size_t m, bool s) : rows(r), target(t), max_tile_values(m), shared(s) {}
+  State(std::size_t r, const Target& t, std::size_t m, bool s) : rows(r), target(t), max_tile_values(m), united(s) {}
 
   std::size_t rows;
   Target target;
   std::size_t max_tile_values;
-  bool shared;
+  bool united;
   std::size_t steps = 0, present = 0;
   double min = 0, max = 0;
   Blocks raw;  ///< not coded yet
@@ -211,7 +211,7 @@ Tile History::State::merged(std::span<const Tile> group) const {
     tile.unit = part.unit;
   }
   tile.closed = closes(tile.steps);
-  tile.final = tile.closed && !shared;
+  tile.final = tile.closed && !united;
   const std::vector<double> values = join_blocks(rows, blocks);
   tile.working = encode(values, tile.steps,
                         tile.final    ? 1
@@ -277,8 +277,8 @@ Bytes History::State::pack_within_bytes() const {
   return pack({{steps, &all}});
 }
 
-History::History(std::size_t rows, const Target& target, std::size_t max_tile_values, bool shared)
-    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, largest_tile), shared)) {
+History::History(std::size_t rows, const Target& target, std::size_t max_tile_values, bool united)
+    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, largest_tile), united)) {
   if (rows == 0) throw std::invalid_argument("a history has 0 rows: give it one per local rank");
   if (target.kind() == Target::Kind::max_bytes && target.value() < 96)
     throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) +
