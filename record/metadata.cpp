@@ -46,7 +46,7 @@ std::vector<Column<Window>> window_columns() {
       estimate("wait_seconds", &Window::wait_seconds, optional),
       column<Window, std::int64_t>("samples_unified", &Window::samples_unified, optional),
       column<Window, std::int64_t>("samples_stratified", &Window::samples_stratified, optional)};
-#define EFFORT_NUMBER(name, unknown) \
+#define EFFORT_NUMBER(name, unknown, unit, meaning) \
   columns.push_back(estimate<Window>(#name, &Window::name, (unknown) < 0 ? optional : Presence::required));
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER

@@ -242,8 +242,6 @@ Reader::Reader(std::vector<std::byte> bytes, std::string name) : state_(std::mak
 }
 
 Reader::~Reader() = default;
-Reader::Reader(Reader&&) noexcept = default;
-Reader& Reader::operator=(Reader&&) noexcept = default;
 
 const Run& Reader::run() { return state_->load_run(); }
 

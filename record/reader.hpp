@@ -48,8 +48,6 @@ class Reader {
   /// Reads from memory; `name` stands for the file in messages.
   Reader(std::vector<std::byte> bytes, std::string name);
   ~Reader();
-  Reader(Reader&&) noexcept;
-  Reader& operator=(Reader&&) noexcept;
 
   /// Everything but the loads; read at the first call and kept.
   const Run& run();

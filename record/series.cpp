@@ -98,7 +98,7 @@ SeriesReader::SeriesReader(Reader& reader) : reader_(reader) {
   for (const NodeRun& part : run.placement) {
     for (std::int32_t k = 0; k < part.count; ++k) ranks_[static_cast<std::size_t>(part.node)].push_back(rank++);
   }
-  if (shared()) all_ranks_ = run.ranks_of_node(all_nodes);
+  if (united()) all_ranks_ = run.ranks_of_node(all_nodes);
 }
 
 const std::vector<std::int32_t>& SeriesReader::ranks_of(std::int32_t node) const {
@@ -106,7 +106,7 @@ const std::vector<std::int32_t>& SeriesReader::ranks_of(std::int32_t node) const
 }
 
 std::vector<std::int32_t> SeriesReader::parts() const {
-  if (shared()) return {all_nodes};
+  if (united()) return {all_nodes};
   std::vector<std::int32_t> nodes(ranks_.size());
   std::iota(nodes.begin(), nodes.end(), 0);
   return nodes;

@@ -95,7 +95,7 @@ class SeriesReader {
   };
   /// A frame without columns.
   Grid row_frame(int level) const;
-  bool shared() const { return !nodes_.empty() && nodes_[0].node == all_nodes; }
+  bool united() const { return !nodes_.empty() && nodes_[0].node == all_nodes; }
   const std::vector<std::int32_t>& ranks_of(std::int32_t node) const;
   const Tile* find(const Node& node, std::uint32_t series) const;
   std::vector<std::size_t> history_rows(std::int32_t node, const Grid& frame) const;
@@ -109,7 +109,7 @@ class SeriesReader {
   Reader& reader_;
   std::vector<Node> nodes_;                       ///< nodes with tiles
   std::vector<std::vector<std::int32_t>> ranks_;  ///< by node, ascending
-  std::vector<std::int32_t> all_ranks_;           ///< node by node, if shared()
+  std::vector<std::int32_t> all_ranks_;           ///< node by node, if united()
 };
 
 }  // namespace effort::record

@@ -126,7 +126,7 @@ std::vector<Tile> sorted(std::vector<Tile> tiles) {
 
 }  // namespace
 
-std::vector<std::byte> encode_shared(const std::vector<Tile>& tiles) {
+std::vector<std::byte> encode_united(const std::vector<Tile>& tiles) {
   Bytes out;
   append_section(out, format::type_shared, 0, encode_tiles(sorted(tiles)));
   return out;

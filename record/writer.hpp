@@ -18,11 +18,11 @@ std::vector<std::byte> encode_part(const NodePart& part);
 
 /// Encodes the histories of all nodes as one.  The nodes' own parts must then have no tiles.
 /// Errors and threads: as encode_part.
-std::vector<std::byte> encode_shared(const std::vector<Tile>& tiles);
+std::vector<std::byte> encode_united(const std::vector<Tile>& tiles);
 
 /// Encodes a whole snapshot file (FORMAT.md).
 /// @param run    complete; `placement` covers all ranks
-/// @param parts  one per node (see encode_part; a node that failed may be missing) and that of encode_shared, in any
+/// @param parts  one per node (see encode_part; a node that failed may be missing) and that of encode_united, in any
 ///               order; the file is sorted by node, so equal content gives equal bytes
 /// Errors: std::invalid_argument for an inconsistent run (the message names the problem and a remedy) or an invalid
 /// part.  Threads: any.  Cost: the parts are copied once.

@@ -95,9 +95,9 @@ void before_step() {
   if (traffic_on) traffic_step(finalizing);
   if (arrivals_on) arrivals_step();
   if (!thread->driving) {
-    static const Path& boundary = landmark("step");
-    port().claim(*slot, static_cast<std::uint32_t>(thread->pair(boundary)));
-    thread->pass(boundary);
+    static const Path& step_end = landmark("step");
+    port().claim(*slot, static_cast<std::uint32_t>(thread->pair(step_end)));
+    thread->pass(step_end);
   }
 }
 

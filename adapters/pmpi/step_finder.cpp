@@ -249,12 +249,12 @@ StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::siz
     const auto from = intervals.begin() + static_cast<std::ptrdiff_t>(p * k);
     ++longest_at[static_cast<std::size_t>(std::max_element(from, from + static_cast<std::ptrdiff_t>(k)) - from)];
   }
-  const auto boundary =
+  const auto closing =
       static_cast<std::size_t>(std::max_element(longest_at.begin(), longest_at.end()) - longest_at.begin());
   std::vector<double> between;
   std::vector<bool> is_between(n, false);
-  for (std::size_t i = boundary; i < n; i += k) between.push_back(intervals[i]), is_between[i] = true;
-  if (static_cast<double>(longest_at[boundary]) < least_alike * static_cast<double>(periods) ||
+  for (std::size_t i = closing; i < n; i += k) between.push_back(intervals[i]), is_between[i] = true;
+  if (static_cast<double>(longest_at[closing]) < least_alike * static_cast<double>(periods) ||
       !is_long(median(between), lowest(intervals, 4)))
     return {};
   const double computation = events[calls.back()].computed - events[calls.front()].computed;
@@ -262,12 +262,12 @@ StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::siz
       !silent_bursts(events, calls, is_between))
     return {};
   steps.clear();
-  for (std::size_t i = boundary; i < calls.size(); i += k) steps.push_back(calls[i]);
+  for (std::size_t i = closing; i < calls.size(); i += k) steps.push_back(calls[i]);
   const std::vector<double> took = intervals_of(events, steps);
   const double confidence = std::max(regularity(took), regularity_of_two(took));
   if (confidence < least_confidence || !current(events, path, median(took))) return {};
   const auto every = static_cast<std::uint32_t>(k);
-  const auto after_last = static_cast<std::uint32_t>((boundary + k - n % k) % k);  // the last call is number n
+  const auto after_last = static_cast<std::uint32_t>((closing + k - n % k) % k);  // the last call is number n
   return {path,
           every,
           after_last == 0 ? every : after_last,

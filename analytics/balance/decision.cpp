@@ -259,7 +259,7 @@ void Decision::describe(Verdict& v) {
 
 Verdict Decision::decide(const LookFacts& facts) {
   Verdict v;
-  v.price = price();
+  v.price = price_.value();
   v.no_price = !(v.price >= 0);
   if (facts.stale || !(mean_ > 0) || level_.steps() == 0) return v;
   const double price = v.no_price ? unknown_price : v.price / mean_;

@@ -81,8 +81,6 @@ class Decision {
   void observe(const StepFacts& facts);
   Verdict decide(const LookFacts& facts);
 
-  double price() const { return price_.value(); }
-
  private:
   struct SeenLoss {
     double loss = 0, above = 0;  // of a step; the part that the age of the distribution does not explain

@@ -19,8 +19,8 @@ bool FreshLoss::Change::clear() const { return now > clear_loss && later < clear
 
 void FreshLoss::step(double mean, double loss) {
   cycle_.observe(mean, loss);
-  if (cycle_.period() != static_cast<int>(phases_.size()))
-    phases_.assign(static_cast<std::size_t>(cycle_.period()), {});
+  if (cycle_.period() != static_cast<int>(cycle_phases_.size()))
+    cycle_phases_.assign(static_cast<std::size_t>(cycle_.period()), {});
   steps_ = rate_memory * steps_ + 1;
   peaks_ *= rate_memory;
 }
@@ -31,13 +31,13 @@ void FreshLoss::learn(int step, std::span<const TrialLoss> trials, int made_at) 
     if (anticipated && step - trial.age <= made_at) continue;
     const std::size_t p = index(trial.predictor);
     all_[p].observe(trial.age, trial.loss);
-    if (!phases_.empty()) phases_[phase(step - trial.age)].curves[p].observe(trial.age, trial.loss);
+    if (!cycle_phases_.empty()) cycle_phases_[cycle_phase(step - trial.age)].curves[p].observe(trial.age, trial.loss);
   }
 }
 
 void FreshLoss::learn_real(Predictor predictor, int step, int age, double loss, double expected) {
-  if (age > static_cast<int>(phases_.size())) return;
-  Phase& made = phases_[phase(step)];
+  if (age > static_cast<int>(cycle_phases_.size())) return;
+  CyclePhase& made = cycle_phases_[cycle_phase(step)];
   const Change change = change_after(predictor, step);
   if (age == 1 && change.clear()) {
     made.anticipates = loss < 0.5 * (change.now + change.later);
@@ -68,34 +68,34 @@ FreshLoss::Change FreshLoss::change_after(Predictor predictor, int step) const {
   const auto first = [&](int made_at) {
     const std::size_t p = index(predictor);
     std::vector<double> out;
-    phases_[phase(made_at)].curves[p].drawn_to(all_[p]).tabulate(1, out);
+    cycle_phases_[cycle_phase(made_at)].curves[p].drawn_to(all_[p]).tabulate(1, out);
     return out[1];
   };
   return {first(step), first(step + 1)};
 }
 
 double FreshLoss::trial_gain(Predictor predictor, int step) const {
-  if (phases_.empty() || phases_[phase(step)].tried || step < next_trial_) return 0;
+  if (cycle_phases_.empty() || cycle_phases_[cycle_phase(step)].tried || step < next_trial_) return 0;
   const Change change = change_after(predictor, step);
   return change.clear() ? (change.now - change.later) / (2 + failed_trials_) : 0;
 }
 
 bool FreshLoss::may_anticipate(Predictor predictor, int step) const {
-  if (phases_.empty()) return false;
-  return anticipates(step) || (!phases_[phase(step)].tried && change_after(predictor, step).clear());
+  if (cycle_phases_.empty()) return false;
+  return anticipates(step) || (!cycle_phases_[cycle_phase(step)].tried && change_after(predictor, step).clear());
 }
 
 void FreshLoss::tabulate_made_at(Predictor predictor, int step, int n, std::span<const double> reference,
                                  std::vector<double>& out) const {
-  const Phase& made = phases_[phase(step)];
+  const CyclePhase& made = cycle_phases_[cycle_phase(step)];
   made.curves[index(predictor)].drawn_to(all_[index(predictor)]).tabulate(n, out, reference);
-  for (std::size_t a = 1; a <= std::min(phases_.size(), static_cast<std::size_t>(n)); ++a)
+  for (std::size_t a = 1; a <= std::min(cycle_phases_.size(), static_cast<std::size_t>(n)); ++a)
     if (made.real[a] > 0) out[a] = std::min(out[a], made.real[a]);
 }
 
 void FreshLoss::tabulate(Predictor predictor, int step, int n, std::span<const double> reference,
                          std::vector<double>& out) const {
-  if (phases_.empty()) return all_[index(predictor)].tabulate(n, out, reference);
+  if (cycle_phases_.empty()) return all_[index(predictor)].tabulate(n, out, reference);
   tabulate_made_at(predictor, step, n, reference, out);
   if (!anticipates(step)) return;
   // Such a division is as good as one made a step later.

@@ -58,7 +58,7 @@ class FreshLoss {
   bool may_anticipate(Predictor predictor, int step) const;
   std::vector<double> reference(int n) const;
   /// Steps of the program's cycle; 1: none found.
-  int period() const { return std::max(1, static_cast<int>(phases_.size())); }
+  int period() const { return std::max(1, static_cast<int>(cycle_phases_.size())); }
 
   /// Peaks per step.
   double peak_rate() const { return steps_ > 0 ? peaks_ / steps_ : 0.0; }
@@ -69,17 +69,17 @@ class FreshLoss {
 
  private:
   using Curves = std::array<LossCurve, n_predictors>;
-  struct Phase {
+  struct CyclePhase {
     Curves curves;
     std::array<double, Cycle::longest + 1> real{};  // loss by age of real divisions that lost less; 0: none
     bool tried = false, anticipates = false;        // whether a division already fits the work of the next step
   };
   static std::size_t index(Predictor predictor) { return static_cast<std::size_t>(predictor); }
-  std::size_t phase(int step) const {
-    const int n = static_cast<int>(phases_.size());
+  std::size_t cycle_phase(int step) const {
+    const int n = static_cast<int>(cycle_phases_.size());
     return static_cast<std::size_t>((step % n + n) % n);
   }
-  bool anticipates(int step) const { return !phases_.empty() && phases_[phase(step)].anticipates; }
+  bool anticipates(int step) const { return !cycle_phases_.empty() && cycle_phases_[cycle_phase(step)].anticipates; }
   /// Losses, according to trials, in the first step of a division made after a given step and of one made a step later.
   struct Change {
     double now = 0, later = 0;
@@ -91,7 +91,7 @@ class FreshLoss {
 
   Cycle cycle_;
   Curves all_;
-  std::vector<Phase> phases_;  // of divisions made in each phase of the cycle; empty: no cycle
+  std::vector<CyclePhase> cycle_phases_;  // of divisions made in each phase of the cycle; empty: no cycle
   std::array<double, n_predictors> peak_{};
   std::array<int, n_predictors> peak_count_{};
   double peaks_ = 0, steps_ = 0;  // of the run, fading

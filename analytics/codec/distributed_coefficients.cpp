@@ -32,7 +32,7 @@ DistributedCoefficients::DistributedCoefficients(Communicator& nodes, const Dist
 template <typename Visit>
 void DistributedCoefficients::for_each_piece(const Visit& visit) const {
   for (const Piece& piece : transform_.pieces()) {
-    if (piece.shared && !transform_.contributes_shared()) continue;
+    if (piece.replicated && !transform_.contributes_replicated()) continue;
     const Band& band = transform_.layout().bands[piece.band];
     for (std::size_t i = 0; i < piece.coefficient.extent(0); ++i)
       visit(piece, band, piece.row0 + i, &piece.coefficient(i, 0));
@@ -143,7 +143,7 @@ Bytes DistributedCoefficients::quantised(const Trial& trial) const {
   Bytes out;
   const double step = trial.step.value();
   for (const Piece& piece : transform_.pieces()) {
-    if (piece.shared && !transform_.contributes_shared()) continue;
+    if (piece.replicated && !transform_.contributes_replicated()) continue;
     const Band& band = transform_.layout().bands[piece.band];
     const wavelet::MatrixView& values = piece.coefficient;
     const double scale = band.gain / step;

@@ -47,7 +47,7 @@ class DistributedCoefficients final : public Coefficients {
 
   /// Approximate RMS errors, in any unit, with 0, 1, ... of the last planes missing.
   std::vector<double> plane_errors(const Trial& trial) const;
-  /// This node's quantised coefficients, for the node that codes.  One node of the group sends shared pieces.
+  /// This node's quantised coefficients, for the node that codes.  One node of the group sends replicated pieces.
   Bytes quantised(const Trial& trial) const;
 
  private:

@@ -28,13 +28,13 @@ std::vector<SplitPart> parts_of(std::size_t extent, int extra) {
 }  // namespace
 
 void DistributedTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0,
-                                     const MatrixView& coefficient, const MatrixView& trial, bool shared) {
+                                     const MatrixView& coefficient, const MatrixView& trial, bool replicated) {
   if (coefficient.size() == 0) return;
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
     if (band.row_level == row_level && band.row_high == row_high && band.col_level == col_level &&
         band.col_high == col_high)
-      pieces_.push_back({b, row0, coefficient, trial, shared});
+      pieces_.push_back({b, row0, coefficient, trial, replicated});
   }
 }
 

@@ -15,7 +15,7 @@ using wavelet::RowRange;
 namespace {
 
 /// Low bands up to this size may always be gathered on all nodes.
-constexpr std::size_t always_shared = 4096;
+constexpr std::size_t always_gathered = 4096;
 
 double largest_of(const MatrixView& part) {
   double largest = 0;
@@ -69,7 +69,7 @@ int DistributedTransform::level_to_gather(int from, bool halve_cols, std::size_t
     deepest = std::max(deepest, wavelet::deepest_level(distribution_.rows(g)));
   }
   if (halve_cols) deepest = std::max(deepest, levels_.cols);
-  const std::size_t share = std::max(all * cols_ / static_cast<std::size_t>(distribution_.nodes()), always_shared);
+  const std::size_t share = std::max(all * cols_ / static_cast<std::size_t>(distribution_.nodes()), always_gathered);
   for (int level = from; level < deepest; ++level) {
     std::size_t low = 0;
     for (int g = 0; g < distribution_.groups(); ++g)
@@ -188,7 +188,7 @@ void DistributedTransform::cascade_costs(int level, Cascade& cascade, const Pack
     costs.add(at, k, false, cost_of(low.at(false, 0, low.cols), step));
     costs.add(at, k, true, cost_of(high.at(false, 0, high.cols), step));
   }
-  if (!contributes_shared()) return;
+  if (!contributes_replicated()) return;
   Grid copy = cascade.gathered;
   const MatrixView all = copy.at(false, 0, copy.cols);
   const PacketSplit rest = split_of(all, true, split.deepest);

@@ -33,7 +33,7 @@ inline wavelet::MatrixView part(const wavelet::MatrixView& matrix, std::size_t r
 struct Piece {
   std::size_t band = 0, row0 = 0;
   wavelet::MatrixView coefficient{}, trial{};
-  bool shared = false;  ///< all nodes of the group hold the same values
+  bool replicated = false;  ///< all nodes of the group hold the same values
 };
 
 /// The coefficients are those of the transform of the whole matrix, bit for bit.  Fine levels are computed on the nodes
@@ -55,7 +55,7 @@ class DistributedTransform {
   std::span<const Piece> pieces() const { return pieces_; }
   int group() const { return group_; }
   /// Whether this node contributes the pieces that all nodes of its group hold.
-  bool contributes_shared() const { return nodes_.rank() == distribution_.first_node(group_); }
+  bool contributes_replicated() const { return nodes_.rank() == distribution_.first_node(group_); }
 
  private:
   /// One halving of rows (and usually of columns) on the nodes of the rows.
@@ -87,7 +87,7 @@ class DistributedTransform {
   const PacketSplit* split_at(int level, bool along_rows) const;
   PacketSplit here(const PacketSplit& split) const;
   void add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0,
-                 const wavelet::MatrixView& coefficient, const wavelet::MatrixView& trial, bool shared);
+                 const wavelet::MatrixView& coefficient, const wavelet::MatrixView& trial, bool replicated);
   void find_pieces();
   void fine_pieces(int level);
   void cascade_pieces(int level, Cascade& cascade, const PacketSplit& split);

@@ -84,12 +84,12 @@ std::vector<double> join_blocks(std::size_t rows, const Blocks& blocks) {
 }  // namespace
 
 struct History::State {
-  State(std::size_t r, const Target& t, std::size_t m, bool s) : rows(r), target(t), max_tile_values(m), shared(s) {}
+  State(std::size_t r, const Target& t, std::size_t m, bool s) : rows(r), target(t), max_tile_values(m), united(s) {}
 
   std::size_t rows;
   Target target;
   std::size_t max_tile_values;
-  bool shared;
+  bool united;
   std::size_t steps = 0, present = 0;
   double min = 0, max = 0;
   Blocks raw;  ///< not coded yet
@@ -203,14 +203,14 @@ Tile History::State::merged(std::span<const Tile> group) const {
   Deviation worst;
   Blocks blocks;
   for (const Tile& part : group) {
-    blocks.emplace_back(decode_tile(part.working.bytes, rows, part.steps, {}), part.steps);
+    blocks.emplace_back(decode_tile(part.working.bytes, rows, part.steps), part.steps);
     worst = {std::max(worst.rms, part.working.deviation.rms), std::max(worst.max, part.working.deviation.max)};
     tile.generation = std::max(tile.generation, part.generation + 1);
     tile.steps += part.steps;
     tile.unit = part.unit;
   }
   tile.closed = closes(tile.steps);
-  tile.final = tile.closed && !shared;
+  tile.final = tile.closed && !united;
   const std::vector<double> values = join_blocks(rows, blocks);
   tile.working = encode(values, tile.steps,
                         tile.final    ? 1
@@ -226,7 +226,7 @@ const CodedTile& History::State::finish(Tile& tile) const {
   if (tile.final) return tile.finished;
   const bool stale = tile.finished.bytes.empty() || tile.finished_for < unit() / 2;
   if (stale) {
-    const std::vector<double> values = decode_tile(tile.working.bytes, rows, tile.steps, {});
+    const std::vector<double> values = decode_tile(tile.working.bytes, rows, tile.steps);
     tile.finished = encode(values, tile.steps, 1, tile.working.deviation, 0, unit());
     tile.finished_for = unit();
   }
@@ -268,7 +268,7 @@ Bytes History::State::pack_within_bytes() const {
   Blocks blocks;
   Deviation worst;
   for (const Tile& tile : tiles) {
-    blocks.emplace_back(decode_tile(tile.working.bytes, rows, tile.steps, {}), tile.steps);
+    blocks.emplace_back(decode_tile(tile.working.bytes, rows, tile.steps), tile.steps);
     worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
   }
   blocks.insert(blocks.end(), raw.begin(), raw.end());
@@ -276,8 +276,8 @@ Bytes History::State::pack_within_bytes() const {
   return pack({{steps, &all}});
 }
 
-History::History(std::size_t rows, const Target& target, std::size_t max_tile_values, bool shared)
-    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, largest_tile), shared)) {
+History::History(std::size_t rows, const Target& target, std::size_t max_tile_values, bool united)
+    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, largest_tile), united)) {
   if (rows == 0) throw std::invalid_argument("a history has 0 rows: give it one per local rank");
   if (target.kind() == Target::Kind::max_bytes && target.value() < 96)
     throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) +
@@ -345,7 +345,7 @@ std::vector<std::byte> History::serialize_final() const {
       parts.emplace_back(tile.steps, &s.finish(tile));
       continue;
     }
-    blocks.emplace_back(decode_tile(tile.working.bytes, s.rows, tile.steps, {}), tile.steps);
+    blocks.emplace_back(decode_tile(tile.working.bytes, s.rows, tile.steps), tile.steps);
     worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
     steps += tile.steps;
   }
@@ -374,7 +374,7 @@ void HistoryColumns::load() {
   taken_ = 0;
   if (next_ < state_.tiles.size()) {
     const Tile& tile = state_.tiles[next_];
-    values_ = decode_tile(held(tile).bytes, state_.rows, tile.steps, {});
+    values_ = decode_tile(held(tile).bytes, state_.rows, tile.steps);
     steps_ = tile.steps;
   } else if (next_ == state_.tiles.size() && state_.raw_steps > 0) {
     values_ = join_blocks(state_.rows, state_.raw);

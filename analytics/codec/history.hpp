@@ -28,10 +28,10 @@ class History {
   ///                passes: of every tile; max_bytes (at least 96): of the whole serialisation
   /// @param max_tile_values  tiles beyond half of this are closed: coded to the target and never recoded.  This bounds
   ///                the memory of merges and of tiles that are not closed (not with max_bytes, which recodes all)
-  /// @param shared  the history will be coded together with those of other nodes (UnitedHistories), for which closed
+  /// @param united  the history will be coded together with those of other nodes (UnitedHistories), for which closed
   ///                tiles keep 64 times the target's precision
   History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 18,
-          bool shared = false);
+          bool united = false);
   ~History();
   History(History&&) noexcept;
   History& operator=(History&&) noexcept;

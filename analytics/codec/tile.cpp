@@ -174,17 +174,12 @@ TileInfo inspect_tile(const ByteSource& source, std::size_t offset, std::size_t 
   });
 }
 
-std::vector<double> read_tile(const ByteSource& source, std::size_t offset, std::size_t size, std::size_t rows,
-                              std::size_t cols, const TileOptions& options) {
-  return placed(offset, [&] {
-    Bytes storage;
-    return decode_tile(source.view(offset, bytes_needed(source, offset, size, options.passes), storage), rows, cols,
-                       options);
-  });
-}
+namespace {
 
-std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
-                                const TileOptions& options) {
+/// @param decode_zerotrees  decodes the body of an EZW tile
+template <typename DecodeZerotrees>
+std::vector<double> decode_with(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
+                                const TileOptions& options, const DecodeZerotrees& decode_zerotrees) {
   ByteReader in(tile);
   const TileStart start = read_tile_start(in);
   std::vector<std::uint8_t> absent;
@@ -196,11 +191,7 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
                     read_constant(in));
       break;
     case StreamKind::raw: values = block_means(read_raw(in, rows * cols, absent), rows, cols, options.level); break;
-    case StreamKind::ezw: {
-      const EzwHeader header = read_ezw_header(in);
-      values = decode_ezw(header, in, rows, cols, options);
-      break;
-    }
+    case StreamKind::ezw: values = decode_zerotrees(in); break;
     default: {
       const ContextHeader header = read_context_header(in);
       TileOptions context = options;
@@ -210,6 +201,26 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
   }
   mark_absent(values, absent, rows, cols, options.level);
   return values;
+}
+
+}  // namespace
+
+std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols) {
+  return decode_with(tile, rows, cols, {}, [](ByteReader& in) -> std::vector<double> {
+    throw CodecError("a growing history has no EZW tiles", in.offset());
+  });
+}
+
+std::vector<double> read_tile(const ByteSource& source, std::size_t offset, std::size_t size, std::size_t rows,
+                              std::size_t cols, const TileOptions& options) {
+  return placed(offset, [&] {
+    Bytes storage;
+    const auto tile = source.view(offset, bytes_needed(source, offset, size, options.passes), storage);
+    return decode_with(tile, rows, cols, options, [&](ByteReader& in) {
+      const EzwHeader header = read_ezw_header(in);
+      return decode_ezw(header, in, rows, cols, options);
+    });
+  });
 }
 
 void scale_back(std::vector<double>& values, int shift) {

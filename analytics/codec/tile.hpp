@@ -39,11 +39,11 @@ struct TileOptions {
   bool prefix = false;
   bool plain = false;  ///< set from the tile's kind byte: coded without mixing
 };
-/// Row-major values of the level; absent ones are NaN.
-std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
-                                const TileOptions& options);
-/// The same for a tile within a source.  Reads only the bytes that the passes need.  Errors name their offset in the
-/// source.
+/// Decodes a tile of encode_tile: row-major values; absent ones are NaN.  A link that needs no other reader of tiles
+/// has no decoder of zerotrees.
+std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols);
+/// The values of the level of a tile of any kind within a source.  Reads only the bytes that the passes need.  Errors
+/// name their offset in the source.  Only the command uses it; a link without it has no decoder of zerotrees.
 std::vector<double> read_tile(const ByteSource& source, std::size_t offset, std::size_t size, std::size_t rows,
                               std::size_t cols, const TileOptions& options);
 

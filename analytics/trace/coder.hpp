@@ -40,8 +40,6 @@ class Encoder {
   /// Errors: std::invalid_argument for a bound out of range.
   explicit Encoder(TimeBound bound);
   ~Encoder();
-  Encoder(Encoder&&) noexcept;
-  Encoder& operator=(Encoder&&) noexcept;
 
   struct Coded {
     std::vector<std::byte> dictionary;  ///< a piece for Decoder::add, empty if the chunk needs nothing new
@@ -109,8 +107,6 @@ class Decoder {
  public:
   Decoder();
   ~Decoder();
-  Decoder(Decoder&&) noexcept;
-  Decoder& operator=(Decoder&&) noexcept;
 
   /// Takes a piece of the dictionary.  Call it in the order in which the encoder gave them.  A lost piece may be left
   /// out.  Chunks and pieces that need it are then refused; all others decode.

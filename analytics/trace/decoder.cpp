@@ -151,8 +151,6 @@ struct Decoder::State {
 
 Decoder::Decoder() : state_(std::make_unique<State>()) {}
 Decoder::~Decoder() = default;
-Decoder::Decoder(Decoder&&) noexcept = default;
-Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 void Decoder::add(std::span<const std::byte> dictionary) {
   Piece piece = read_piece(dictionary);

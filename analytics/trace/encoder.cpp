@@ -208,8 +208,6 @@ Encoder::Encoder(TimeBound bound) : state_(std::make_unique<State>()) {
   state_->bound = bound;
 }
 Encoder::~Encoder() = default;
-Encoder::Encoder(Encoder&&) noexcept = default;
-Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 
 Encoder::Coded Encoder::encode(const Place& place, std::span<const Event> events) {
   check(place, events);

@@ -98,7 +98,7 @@ void split_pairs(const Kokkos::Serial& space, const double* const* rows, const M
 ///              give `out`, and two behind them
 void join_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& out, bool halve_cols);
 
-/// The Euclidean norm of one synthesis basis function of a one-dimensional transform, far from the boundary.  It is the
+/// The Euclidean norm of one synthesis basis function of a one-dimensional transform, far from its ends.  It is the
 /// norm of the error in the reconstruction that an error of 1 in a coefficient causes.
 /// @param level  1 is the finest; @param high  the high band of that level, else the low band
 double synthesis_norm(int level, bool high);

@@ -86,8 +86,6 @@ struct Analyzer::State {
 
 Analyzer::Analyzer(Settings settings) : state_(std::make_unique<State>(settings)) {}
 Analyzer::~Analyzer() = default;
-Analyzer::Analyzer(Analyzer&&) noexcept = default;
-Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
 
 bool Analyzer::follow(Communicator& nodes, const Steps& steps) { return state_->follow(nodes, steps); }
 const Result& Analyzer::look(Communicator& nodes, const LookCost& cost) { return state_->look(nodes, cost); }

@@ -1,33 +1,33 @@
 // The report of a window: every number that the analysis computes for it, and every array of the hint, in two tables.
 //
-// The hint board, effort_hint, the snapshot, `effort info --json` and replays are made from these tables.  A number or
-// an array is added with one row here, the line of the analysis that sets it, and, if it is part of the hint, a field
-// of the same name in effort.h and effort_types.f90 (docs/architecture.md, "Adding a number to the hint").
+// The hint board, effort_hint, the snapshot, `effort info --json`, HDF5 and replays are made from these tables.  A
+// number or an array is added with one row here, the line of the analysis that sets it, and, if it is part of the hint,
+// a field of the same name in effort.h and effort_types.f90 (docs/architecture.md, "Adding a number to the hint").
 #pragma once
 
 #include <cstdint>
 
-// Rows of numbers are X(name, value while unknown).  All are double.  A negative value means "not known"; a number that
-// starts at 0 is always known, and a file without it is refused.
+// Rows of numbers are X(name, value while unknown, unit, meaning).  All are double.  A negative value means "not
+// known"; a number that starts at 0 is always known, and a file without it is refused.
 
-/// Numbers of effort_hint, which has a field of each name.
-#define EFFORT_HINT_NUMBERS(X)                                                                                   \
-  X(imbalance, 0)                 /* max / mean - 1 of the ranks' loads */                                       \
-  X(gain_per_step, -1)            /* predicted max - mean, seconds per step */                                   \
-  X(rebalance_cost, -1)           /* seconds a rebalance costs, measured on this run */                          \
-  X(expected_saving, -1)          /* seconds a rebalance now saves until the next good opportunity */            \
-  X(worst_region_share, -1)       /* share of the largest rank's excess that the worst region carries, 0 to 1 */ \
-  X(prediction_error, -1)         /* mean |predicted - seen| / mean seen of the last prediction */               \
-  X(parallel_efficiency, -1)      /* POP: mean load / elapsed time */                                            \
-  X(communication_efficiency, -1) /* POP: largest load / elapsed time */                                         \
-  X(transfer_efficiency, -1)      /* POP: elapsed time with an ideal network / elapsed time */                   \
-  X(ideal_saving, -1)             /* share of the elapsed time that ideal balance in every step would save */
+/// Numbers of effort_hint, which has a field of each name.  The efficiencies are POP's.
+#define EFFORT_HINT_NUMBERS(X)                                                                       \
+  X(imbalance, 0, "1", "largest load / mean load - 1")                                               \
+  X(gain_per_step, -1, "s", "predicted largest load - mean load, per step")                          \
+  X(rebalance_cost, -1, "s", "cost of a rebalance, measured on this run")                            \
+  X(expected_saving, -1, "s", "saved by a rebalance now until the next good opportunity")            \
+  X(worst_region_share, -1, "1", "share of the largest rank's excess that the worst region carries") \
+  X(prediction_error, -1, "1", "mean |predicted - seen| / mean seen of the last prediction")         \
+  X(parallel_efficiency, -1, "1", "mean load / elapsed time")                                        \
+  X(communication_efficiency, -1, "1", "largest load / elapsed time")                                \
+  X(transfer_efficiency, -1, "1", "elapsed time with an ideal network / elapsed time")               \
+  X(ideal_saving, -1, "1", "share of the elapsed time that ideal balance in every step would save")
 
-/// Further numbers of the snapshot and of JSON.  effort_hint has a load_balance too, but it is that of the hint's
-/// loads.
-#define EFFORT_DESCRIPTION_NUMBERS(X)                                            \
-  X(load_balance, -1)     /* POP: mean / largest load of the described window */ \
-  X(strata_agreement, -1) /* share of ranks in matching strata, approximate against exact ones */
+/// Further numbers of the snapshot, of JSON and of HDF5.  effort_hint has a load_balance too, but it is that of the
+/// hint's loads; this one is of the described window.
+#define EFFORT_DESCRIPTION_NUMBERS(X)                  \
+  X(load_balance, -1, "1", "mean load / largest load") \
+  X(strata_agreement, -1, "1", "share of ranks in matching strata, approximate against exact ones")
 
 #define EFFORT_WINDOW_NUMBERS(X) EFFORT_HINT_NUMBERS(X) EFFORT_DESCRIPTION_NUMBERS(X)
 
@@ -80,7 +80,7 @@ struct Report {
   std::int32_t worst_region = -1;        ///< the run's id of the region that carries most of the imbalance; -1: none
   std::int64_t samples_unified = -1;     ///< ranks to sample for Settings::confidence and relative_error; -1: not known
   std::int64_t samples_stratified = -1;  ///< the same, drawn stratum by stratum
-#define EFFORT_NUMBER(name, unknown) double name = unknown;
+#define EFFORT_NUMBER(name, unknown, unit, meaning) double name = unknown;
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
 };

@@ -310,8 +310,11 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
     for (std::size_t p = 0; p < facts.known.size(); ++p)
       facts.known[p] = forecast_.knows(static_cast<balance::Predictor>(p));
     const balance::Verdict v = decision_.decide(facts);
-    c = {v.price, v.expected_saving, v.rebalance ? 1 : 0, static_cast<std::int32_t>(v.predictor), advice_of(v, stale),
-         {}};
+    c.price = v.price;
+    c.saving = v.expected_saving;
+    c.rebalance = v.rebalance ? 1 : 0;
+    c.predictor = static_cast<std::int32_t>(v.predictor);
+    c.advice = advice_of(v, stale);
     c.next = settings_.window > 0 ? NextLook{settings_.window, settings_.hint_lag}
                                   : cadence_.next(cost, v.rebalance || stale ? 1 : v.patience, v.urgency);
     if (settings_.hint_lag >= 0) c.next = {std::max(c.next.steps, settings_.hint_lag), settings_.hint_lag};

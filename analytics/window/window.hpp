@@ -112,8 +112,6 @@ class Analyzer {
   /// @throws std::invalid_argument naming the setting, its value and what is allowed
   explicit Analyzer(Settings settings);
   ~Analyzer();
-  Analyzer(Analyzer&&) noexcept;
-  Analyzer& operator=(Analyzer&&) noexcept;
 
   /// Learns from the loads of steps.  Collective over `nodes` (all nodes, steps in ascending order, one thread per
   /// node); blocks.

@@ -38,7 +38,7 @@ void fill(effort_hint& out, const session::DeliveredHint& h) {
   out.advice = r.advice;
   out.worst_region = r.worst_region;
   out.load_balance = 1 / (1 + r.imbalance);
-#define EFFORT_NUMBER(name, unknown) out.name = r.name;
+#define EFFORT_NUMBER(name, unknown, unit, meaning) out.name = r.name;
   EFFORT_HINT_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
   window::each_hint_array([](window::Extent, auto& array, auto values) { array = values; }, out, h.view);

@@ -40,12 +40,12 @@ HistoryStore::HistoryStore(int n_local, const config::Settings& settings, int n_
       target_(target_of(settings.precision)),
       exact_(settings.exact),
       // MAX_BYTES is promised for each node.
-      shared_(n_nodes > 1 && settings.precision.kind != config::Precision::Kind::max_bytes) {}
+      united_(n_nodes > 1 && settings.precision.kind != config::Precision::Kind::max_bytes) {}
 
 record::SeriesHistory& HistoryStore::series(const RunSeries& key) {
   auto at = series_.find(key);
   if (at == series_.end()) {
-    codec::History history(static_cast<std::size_t>(n_local_), target_, largest_tile, shared_);
+    codec::History history(static_cast<std::size_t>(n_local_), target_, largest_tile, united_);
     at = series_.emplace(key, record::SeriesHistory(steps_, std::move(history))).first;
   }
   return at->second;
@@ -102,7 +102,7 @@ std::vector<record::Tile> HistoryStore::tiles(const Places& places, bool final) 
   return tiles;
 }
 
-std::vector<record::Tile> HistoryStore::shared_tiles(Communicator& nodes, const Places& places) const {
+std::vector<record::Tile> HistoryStore::united_tiles(Communicator& nodes, const Places& places) const {
   std::vector<std::int64_t> first;  // step of each series on the node that saw it first
   for (const auto& [key, place] : places) {
     const auto at = series_.find(key);

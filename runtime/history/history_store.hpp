@@ -37,9 +37,9 @@ class HistoryStore {
   /// This node's contribution in addition to its tiles.
   record::NodePart part(int node, const Places& places) const;
   /// Whether the histories of all nodes can be coded as one.
-  bool shared() const { return shared_; }
-  /// Collective; requires shared().  Returns the combined tiles of all nodes on node 0 and nothing elsewhere.
-  std::vector<record::Tile> shared_tiles(Communicator& nodes, const Places& places) const;
+  bool united() const { return united_; }
+  /// Collective; requires united().  Returns the combined tiles of all nodes on node 0 and nothing elsewhere.
+  std::vector<record::Tile> united_tiles(Communicator& nodes, const Places& places) const;
   std::size_t held_bytes() const;
   std::int64_t steps() const { return steps_; }
 
@@ -49,7 +49,7 @@ class HistoryStore {
 
   const int n_local_;
   const codec::Target target_;
-  const bool exact_, shared_;
+  const bool exact_, united_;
   std::int64_t steps_ = 0;
   std::map<RunSeries, record::SeriesHistory> series_;
   std::map<RunSeries, record::SeriesHistory>::iterator worked_ = series_.end();  ///< the series that had the last turn

@@ -25,10 +25,10 @@ HistoryStore::Places SnapshotJob::places() const {
   return out;
 }
 
-/// This node's own contribution, including its tiles unless they are shared.  Collective.
-std::vector<std::byte> SnapshotJob::own_part(bool final, bool shared) {
+/// This node's own contribution, including its tiles unless they are united.  Collective.
+std::vector<std::byte> SnapshotJob::own_part(bool final, bool united) {
   record::NodePart part = history_.part(nodes_.rank(), places());
-  if (shared) return record::encode_part(part);
+  if (united) return record::encode_part(part);
   part.tiles = history_.tiles(places(), final);
   std::vector<double> nrmse(stats_.size(), 0.0);
   for (const record::Tile& tile : part.tiles) nrmse[tile.series] = codec::HistoryReader(tile.history).nrmse();
@@ -39,12 +39,12 @@ std::vector<std::byte> SnapshotJob::own_part(bool final, bool shared) {
 }
 
 /// The combined histories of all nodes on node 0; nothing elsewhere.  Collective.
-std::vector<std::byte> SnapshotJob::shared_part() {
-  const std::vector<record::Tile> tiles = history_.shared_tiles(nodes_, places());
+std::vector<std::byte> SnapshotJob::united_part() {
+  const std::vector<record::Tile> tiles = history_.united_tiles(nodes_, places());
   if (nodes_.rank() != 0) return {};
   std::size_t i = 0;
   for (auto& [key, stat] : stats_) stat.nrmse = codec::HistoryReader(tiles[i++].history).nrmse();
-  return record::encode_shared(tiles);
+  return record::encode_united(tiles);
 }
 
 void SnapshotJob::collect_facts(double own_cpu_seconds, std::size_t other_bytes) {
@@ -61,9 +61,9 @@ void SnapshotJob::collect_facts(double own_cpu_seconds, std::size_t other_bytes)
 
 std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_cpu_seconds, std::size_t other_bytes) {
   unite_stats();
-  const bool shared = final && history_.shared();
-  const std::vector<std::byte> encoded = own_part(final, shared);
-  const std::vector<std::byte> together = shared ? shared_part() : std::vector<std::byte>{};
+  const bool united = final && history_.united();
+  const std::vector<std::byte> encoded = own_part(final, united);
+  const std::vector<std::byte> together = united ? united_part() : std::vector<std::byte>{};
   collect_facts(own_cpu_seconds, other_bytes);
   const auto all = nodes_.gatherv(std::span<const std::byte>(encoded), 0);
   std::vector<std::vector<std::byte>> parts;

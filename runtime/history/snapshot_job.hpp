@@ -40,8 +40,8 @@ class SnapshotJob {
   };
 
   void unite_stats();
-  std::vector<std::byte> own_part(bool final, bool shared);
-  std::vector<std::byte> shared_part();
+  std::vector<std::byte> own_part(bool final, bool united);
+  std::vector<std::byte> united_part();
   void collect_facts(double own_cpu_seconds, std::size_t other_bytes);
   HistoryStore::Places places() const;
 

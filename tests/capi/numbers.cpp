@@ -36,7 +36,7 @@ std::vector<effort_hint> hints_of_a_run(const char* snapshot) {
 }
 
 void compare(const effort_hint& hint, const effort::record::Window& window) {
-#define EFFORT_NUMBER(name, unknown) CHECK(hint.name == window.name);
+#define EFFORT_NUMBER(name, unknown, unit, meaning) CHECK(hint.name == window.name);
   EFFORT_HINT_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
 }

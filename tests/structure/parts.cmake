@@ -8,8 +8,9 @@ endif()
 if(NOT text MATCHES "effort::codec::encode_context\\(")
   message(FATAL_ERROR "${LIBRARY} has no symbols of its functions: it was stripped, or encode_context was renamed")
 endif()
-set(only_command "codec::encode_ezw\\(" "codec::inspect\\(" "cluster::pam\\(" "cluster::quality" "replay::"
-  "record::Reader::" "record::SeriesReader::" "record::trace::Reader::" "trace::Decoder::")
+set(only_command "codec::encode_ezw\\(" "codec::decode_ezw\\(" "codec::read_ezw_header\\(" "codec::inspect\\("
+  "cluster::pam\\(" "cluster::quality" "replay::" "record::Reader::" "record::SeriesReader::"
+  "record::trace::Reader::" "trace::Decoder::")
 set(found "")
 foreach(name IN LISTS only_command)
   if(text MATCHES " [tTwW] (effort::${name}[^\n]*)")

@@ -49,14 +49,14 @@ TEST_CASE("pieces make up the grid and set each cell at most once") {
 }
 
 TEST_CASE("a joint history of all nodes equals those of each node, for any placement") {
-  Reader apart_reader(interleaved_file(), "apart"), shared_reader(interleaved_file(true), "shared");
-  const SeriesReader apart(apart_reader), shared(shared_reader);
+  Reader apart_reader(interleaved_file(), "apart"), united_reader(interleaved_file(true), "united");
+  const SeriesReader apart(apart_reader), united(united_reader);
   for (std::uint32_t index = 0; index < 3; ++index) {
-    const Grid a = apart.grid(index), b = shared.grid(index);
+    const Grid a = apart.grid(index), b = united.grid(index);
     REQUIRE(a.first_rank == b.first_rank);
     REQUIRE(a.values.size() == b.values.size());
     for (std::size_t i = 0; i < a.values.size(); ++i)
-      CHECK(std::abs(a.values[i] - b.values[i]) <= apart.max_error(index) + shared.max_error(index));
+      CHECK(std::abs(a.values[i] - b.values[i]) <= apart.max_error(index) + united.max_error(index));
   }
 }
 

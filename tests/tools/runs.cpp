@@ -34,7 +34,7 @@ record::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions)
 
 std::vector<std::byte> file_of(const record::Run& run) { return record::encode(run, {}); }
 
-std::vector<std::byte> interleaved_file(bool shared) {
+std::vector<std::byte> interleaved_file(bool united) {
   constexpr int steps = 40, late = 25;
   record::Run run = run_of(7, steps, {{"first"}, {"second"}});
   run.place(std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0});
@@ -47,7 +47,7 @@ std::vector<std::byte> interleaved_file(bool shared) {
   const auto load = [](std::uint32_t series, std::int32_t rank, int step) {
     return 1 + series + 0.1 * rank + 0.01 * ((rank * 5 + step * 3) % 17);
   };
-  if (shared) {
+  if (united) {
     parts.push_back(record::test::shared_histories(
         run, {0, late, 0}, [&](int series, const std::vector<std::int32_t>& ranks, int first) {
           std::vector<double> block;

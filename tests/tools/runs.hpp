@@ -22,8 +22,8 @@ record::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions)
 std::vector<std::byte> file_of(const record::Run& run);
 
 /// 7 ranks placed alternately on two nodes, 40 steps, two metrics, and two regions, one of them measured by both
-/// metrics.  The second region begins at step 25.  Kokkos must be initialised.  `shared`: the histories of both nodes
+/// metrics.  The second region begins at step 25.  Kokkos must be initialised.  `united`: the histories of both nodes
 /// are stored as one.
-std::vector<std::byte> interleaved_file(bool shared = false);
+std::vector<std::byte> interleaved_file(bool united = false);
 
 }  // namespace effort::tools::test

@@ -65,7 +65,7 @@ TEST_CASE("info reports the contents of a snapshot") {
   CHECK(json["windows"][0]["prediction_error"].is_null());
   CHECK(json["windows"][0]["rebalance_cost"].is_null());
   CHECK(json["windows"][0]["strata"] == 2);
-#define EFFORT_NUMBER(name, unknown) CHECK(json["windows"][1].contains(#name));
+#define EFFORT_NUMBER(name, unknown, unit, meaning) CHECK(json["windows"][1].contains(#name));
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
 }

@@ -35,7 +35,7 @@ struct Shape {
   std::int32_t ranks = 8, nodes = 1;
   std::int64_t steps = 60;
   int regions = 4;
-  bool full = false, exact = false, shared = false;
+  bool full = false, exact = false, united = false;
   /// The kind of recorded code that the loads resemble.
   enum class Like { mesh, amr, md, pic } like = Like::mesh;
   /// The step that takes 50 times as long as the others; -1: none.
@@ -169,12 +169,12 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
           block.push_back(value);
           sums[r] += value;
         }
-      if (!shape.shared) history.append(block, static_cast<std::size_t>(n));
+      if (!shape.united) history.append(block, static_cast<std::size_t>(n));
       if (s < static_cast<std::uint32_t>(shape.regions) && kind_of(region) == record::Kind::compute)
         add_step_loads(out, block, first, n, shape.steps);
       if (shape.exact) out.part.exact.push_back({first, static_cast<std::int32_t>(n), {s}, block});
     }
-    if (shape.steps > 0 && !shape.shared) out.part.tiles.push_back({s, 0, history.serialize_final()});
+    if (shape.steps > 0 && !shape.united) out.part.tiles.push_back({s, 0, history.serialize_final()});
     out.sums.push_back(std::move(sums));
   }
   if (shape.halo) out.part.traffic = traffic_of(shape, run.window, ranks);
@@ -301,13 +301,13 @@ void finish_steps(record::Run& run, std::vector<Part>& parts) {
 }
 
 /// One history for all nodes per series, as the last snapshot of a run holds it.
-std::vector<std::byte> shared_part(const Shape& shape, const record::Run& run) {
+std::vector<std::byte> united_part(const Shape& shape, const record::Run& run) {
   std::vector<std::byte> out;
   run_thread_group(run.nodes, [&](Communicator& nodes) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
     // A few passes over so many ranks at once would leave next to nothing to decode.
     const codec::Target target = shape.ranks > 1000 ? codec::Target::nrmse(0.01) : codec::Target::passes(5);
-    codec::UnitedHistories shared(nodes, target);
+    codec::UnitedHistories united(nodes, target);
     for (std::uint32_t s = 0; s < run.series.size(); ++s) {
       codec::History history(ranks.size(), target, std::size_t{1} << 18, true);
       std::vector<double> block;
@@ -315,12 +315,12 @@ std::vector<std::byte> shared_part(const Shape& shape, const record::Run& run) {
         for (std::int64_t step = 0; step < shape.steps; ++step)
           block.push_back(load(shape, static_cast<int>(s) % shape.regions, rank, step));
       history.append(block, static_cast<std::size_t>(shape.steps));
-      shared.add({&history, ranks.size(), 0, static_cast<std::size_t>(shape.steps)});
+      united.add({&history, ranks.size(), 0, static_cast<std::size_t>(shape.steps)});
     }
     std::vector<record::Tile> tiles;
-    for (std::vector<std::byte>& bytes : shared.finish())
+    for (std::vector<std::byte>& bytes : united.finish())
       tiles.push_back({static_cast<std::uint32_t>(tiles.size()), 0, std::move(bytes)});
-    if (nodes.rank() == 0) out = record::encode_shared(tiles);
+    if (nodes.rank() == 0) out = record::encode_united(tiles);
   });
   return out;
 }
@@ -372,7 +372,7 @@ int main(int argc, char** argv) {
   finish_steps(run, parts);
   std::vector<std::vector<std::byte>> coded;
   for (const Part& part : parts) coded.push_back(record::encode_part(part.part));
-  if (shape.shared) coded.push_back(shared_part(shape, run));
+  if (shape.united) coded.push_back(united_part(shape, run));
   record::write_file(argv[2], record::encode(run, coded));
   return 0;
 }

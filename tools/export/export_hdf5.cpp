@@ -79,6 +79,8 @@ std::vector<T> of_windows(const record::Run& run, Value&& value) {
   return out;
 }
 
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+
 void put_windows(File& file, const record::Run& run) {
   if (run.windows.empty()) return;
   std::vector<std::int64_t> index(run.windows.size());
@@ -89,23 +91,18 @@ void put_windows(File& file, const record::Run& run) {
                   "first step of the window");
   file.add_values("window_last", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.last; }),
                   "last step of the window");
-  file.add_values("window_imbalance", "window", of_windows<double>(run, [](const W& w) { return w.imbalance; }),
-                  "largest load / mean load - 1", "1");
   file.add_values("window_rebalance", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.rebalance; }),
                   "1: a rebalance was recommended");
   file.add_values("window_rebalanced", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.rebalanced; }),
                   "1: the host rebalanced");
   file.add_values("window_strata", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.strata; }),
                   "groups of ranks that behave alike");
-  const auto efficiency = [&](const char* name, const char* meaning, double W::*value) {
-    file.add_values(
-        name, "window",
-        of_windows<double>(
-            run, [&](const W& w) { return w.*value >= 0 ? w.*value : std::numeric_limits<double>::quiet_NaN(); }),
-        meaning, "1");
-  };
-  efficiency("window_load_balance", "mean load / largest load", &W::load_balance);
-  efficiency("window_parallel_efficiency", "mean load / elapsed time", &W::parallel_efficiency);
+#define EFFORT_NUMBER(name, unknown, unit, meaning)                                                              \
+  file.add_values("window_" #name, "window",                                                                     \
+                  of_windows<double>(run, [](const W& w) { return w.name >= 0 ? w.name : not_known; }), meaning, \
+                  unit);
+  EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
 }
 
 /// Whether ranks of different nodes interleave, so that a node's pieces touch chunks all over a region.

@@ -94,13 +94,13 @@ std::string name_text(const std::string& name, std::size_t width) {
   const std::string out = record::visible(name);
   if (out.size() <= width) return out;
   // Never cut within a UTF-8 sequence.
-  const auto boundary = [&](std::size_t i, int direction) {
+  const auto start_of_character = [&](std::size_t i, int direction) {
     while (i > 0 && i < out.size() && (static_cast<unsigned char>(out[i]) & 0xc0) == 0x80)
       i += static_cast<std::size_t>(direction);
     return i;
   };
   const std::size_t head = (width - 2) / 2, tail = width - 2 - head;
-  return out.substr(0, boundary(head, -1)) + ".." + out.substr(boundary(out.size() - tail, 1));
+  return out.substr(0, start_of_character(head, -1)) + ".." + out.substr(start_of_character(out.size() - tail, 1));
 }
 
 Table::Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}

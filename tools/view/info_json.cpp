@@ -1,7 +1,7 @@
 #include "tools/view/info_json.hpp"
 
-#include "tools/output/output.hpp"
 #include "tools/output/most_awaited.hpp"
+#include "tools/output/output.hpp"
 #include "tools/view/snapshot_view.hpp"
 #include "tools/view/strata_moves.hpp"
 
@@ -147,7 +147,7 @@ ordered_json window_json(const record::Window& w) {
   out["worst_rank"] = w.worst_rank < 0 ? ordered_json(nullptr) : ordered_json(w.worst_rank);
   out["worst_region"] = w.worst_region_name.empty() ? ordered_json(nullptr) : ordered_json(w.worst_region_name);
   out["wait_seconds"] = w.wait_seconds;
-#define EFFORT_NUMBER(name, unknown) out[#name] = known(w.name);
+#define EFFORT_NUMBER(name, unknown, unit, meaning) out[#name] = known(w.name);
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
   return out;

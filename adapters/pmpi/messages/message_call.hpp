@@ -164,7 +164,6 @@ class MessageCall {
   /// Replaces the status or the `n` statuses that the host does not want.
   void want_status(int n) { want_status(status_place(call_), n); }
   void want_status(int place, int n);
-  int rank_at(int place) const { return a_.integer(place); }
 
   Call call_ = Call::count;
   DataArguments a_{};

@@ -76,7 +76,7 @@ std::vector<double> block(int region, const std::vector<std::int32_t>& ranks, in
   return out;
 }
 
-NodePart part_of(const Run& run, std::int32_t node, bool exact, bool shared) {
+NodePart part_of(const Run& run, std::int32_t node, bool exact, bool united) {
   const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
   NodePart part;
   part.node = node;
@@ -86,7 +86,7 @@ NodePart part_of(const Run& run, std::int32_t node, bool exact, bool shared) {
   for (int region = 0; region < golden_regions; ++region) {
     codec::History history(ranks.size(), codec::Target::passes(5));
     for (int first = 0; first < golden_steps; first += 10) history.append(block(region, ranks, first, 10), 10);
-    if (!shared) part.tiles.push_back({static_cast<std::uint32_t>(region), 0, history.serialize_final()});
+    if (!united) part.tiles.push_back({static_cast<std::uint32_t>(region), 0, history.serialize_final()});
     raw.series.push_back(static_cast<std::uint32_t>(region));
     const std::vector<double> values = block(region, ranks, golden_steps - 10, 10);
     raw.values.insert(raw.values.end(), values.begin(), values.end());
@@ -137,11 +137,11 @@ Run golden_run() {
   return run;
 }
 
-std::vector<std::byte> golden_file(bool exact, bool shared) {
+std::vector<std::byte> golden_file(bool exact, bool united) {
   const Run run = golden_run();
   std::vector<std::vector<std::byte>> parts;
-  for (std::int32_t node = 0; node < run.nodes; ++node) parts.push_back(encode_part(part_of(run, node, exact, shared)));
-  if (shared) {
+  for (std::int32_t node = 0; node < run.nodes; ++node) parts.push_back(encode_part(part_of(run, node, exact, united)));
+  if (united) {
     parts.push_back(shared_histories(run, std::vector<int>(golden_regions, 0),
                                      [](int region, const std::vector<std::int32_t>& ranks, int first) {
                                        return block(region, ranks, first, golden_steps - first);
@@ -156,19 +156,19 @@ std::vector<std::byte> shared_histories(
   std::vector<std::byte> out;
   run_thread_group(run.nodes, [&](Communicator& nodes) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
-    codec::UnitedHistories shared(nodes, codec::Target::passes(8));
+    codec::UnitedHistories united(nodes, codec::Target::passes(8));
     for (std::size_t s = 0; s < first.size(); ++s) {
       codec::History history(ranks.size(), codec::Target::passes(8), std::size_t{1} << 18, true);
       const auto steps = static_cast<std::size_t>(run.steps - first[s]);
       history.append(block(static_cast<int>(s), ranks, first[s]), steps);
-      shared.add({&history, ranks.size(), 0, steps});
+      united.add({&history, ranks.size(), 0, steps});
     }
     std::vector<Tile> tiles;
-    for (std::vector<std::byte>& bytes : shared.finish()) {
+    for (std::vector<std::byte>& bytes : united.finish()) {
       const auto s = static_cast<std::uint32_t>(tiles.size());
       tiles.push_back({s, first[s], std::move(bytes)});
     }
-    if (nodes.rank() == 0) out = encode_shared(tiles);
+    if (nodes.rank() == 0) out = encode_united(tiles);
   });
   return out;
 }

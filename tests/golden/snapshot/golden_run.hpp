@@ -26,9 +26,9 @@ Run golden_run();
 
 /// The whole file.
 /// @param exact   also the raw loads of steps 50 to 59
-/// @param shared  the histories of both nodes are one, as in the last snapshot of a run
+/// @param united  the histories of both nodes are one, as in the last snapshot of a run
 /// Kokkos must be initialised.
-std::vector<std::byte> golden_file(bool exact, bool shared = false);
+std::vector<std::byte> golden_file(bool exact, bool united = false);
 
 /// The joint history of all nodes of a run, as encode_part encodes its parts.  Their loads are `block(series, ranks,
 /// first step)` [ranks][steps from there on]; `first` has the first step of every series.

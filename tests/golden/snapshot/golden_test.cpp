@@ -55,10 +55,10 @@ TEST_CASE("format 1.0: the description") {
 }
 
 TEST_CASE("formats 1.0 and 1.2: the loads, within the stated error, or exact if they were also stored exactly") {
-  const bool shared = GENERATE(false, true);
-  Reader reader{std::filesystem::path(shared ? file_1_2 : file_1_0)};
+  const bool united = GENERATE(false, true);
+  Reader reader{std::filesystem::path(united ? file_1_2 : file_1_0)};
   CHECK_NOTHROW(reader.verify());
-  CHECK(reader.nodes() == (shared ? std::vector<std::int32_t>{all_nodes} : std::vector<std::int32_t>{0, 1}));
+  CHECK(reader.nodes() == (united ? std::vector<std::int32_t>{all_nodes} : std::vector<std::int32_t>{0, 1}));
   const SeriesReader series(reader);
   for (std::uint32_t region = 0; region < golden_regions; ++region) {
     const Grid grid = series.grid(region), exact = series.exact(region);
@@ -184,8 +184,8 @@ TEST_CASE("damaged loads of steps, and those of another run, are refused") {
 }
 
 TEST_CASE("files of this version are small") {
-  for (const bool shared : {false, true}) {
-    const std::size_t bytes = golden_file(false, shared).size();
+  for (const bool united : {false, true}) {
+    const std::size_t bytes = golden_file(false, united).size();
     INFO(bytes << " bytes for 8 ranks x 60 steps x 8 regions");
     CHECK(bytes < 6000);
   }

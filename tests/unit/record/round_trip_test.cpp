@@ -32,7 +32,7 @@ void check_window(const Window& a, const Window& b) {
   CHECK(a.rebalanced_at == b.rebalanced_at);
   CHECK(a.strata == b.strata);
   CHECK(a.advice == b.advice);
-#define EFFORT_NUMBER(name, unknown) CHECK(a.name == b.name);
+#define EFFORT_NUMBER(name, unknown, unit, meaning) CHECK(a.name == b.name);
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
   CHECK(a.worst_rank == b.worst_rank);
@@ -158,7 +158,7 @@ TEST_CASE("the loads are read back by node") {
 TEST_CASE("the joint history of all nodes replaces those of the nodes") {
   const Run run = sample_run();
   const std::vector<NodePart> nodes = sample_parts();
-  const std::vector<std::vector<std::byte>> parts = {encode_shared(nodes[0].tiles),
+  const std::vector<std::vector<std::byte>> parts = {encode_united(nodes[0].tiles),
                                                      encode_part({0, {}, nodes[0].exact})};
   Reader reader(encode(run, parts), "shared");
   reader.verify();
@@ -170,7 +170,7 @@ TEST_CASE("the joint history of all nodes replaces those of the nodes") {
   CHECK(exact_of(reader, 0).size() == nodes[0].exact.size());
   for (const SectionInfo& s : reader.sections()) CHECK(s.required == (s.type == "RUN " || s.type == "SHAR"));
   CHECK(run.ranks_of_node(all_nodes) == std::vector<std::int32_t>{0, 1, 4, 2, 3});
-  const std::vector<std::vector<std::byte>> both = {encode_shared(nodes[0].tiles), encode_part(nodes[1])},
+  const std::vector<std::vector<std::byte>> both = {encode_united(nodes[0].tiles), encode_part(nodes[1])},
                                             twice = {parts[0], parts[0]};
   CHECK_THROWS_AS(encode(run, both), std::invalid_argument);
   CHECK_THROWS_AS(encode(run, twice), std::invalid_argument);

@@ -32,7 +32,7 @@ Window window(std::int64_t first, std::int64_t last) {
   w.first = first;
   w.last = last;
   double value = 0.31 + static_cast<double>(first);
-#define EFFORT_NUMBER(name, unknown) w.name = value /= 1.1;
+#define EFFORT_NUMBER(name, unknown, unit, meaning) w.name = value /= 1.1;
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
   if (first == 0) w.rebalance_cost = w.prediction_error = absent;

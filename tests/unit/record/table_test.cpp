@@ -61,7 +61,7 @@ std::string fortran_hint() {
   return part(source("capi/fortran/effort_types.f90"), "type, public, bind(C) :: effort_hint\n", "end type");
 }
 
-#define EFFORT_NUMBER(name, unknown) #name,
+#define EFFORT_NUMBER(name, unknown, unit, meaning) #name,
 const std::set<std::string> hint_numbers = {EFFORT_HINT_NUMBERS(EFFORT_NUMBER)};
 const std::set<std::string> window_numbers = {EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)};
 #undef EFFORT_NUMBER

@@ -242,12 +242,12 @@ TEST_CASE("Tiles that merge into one that merges at once are encoded only once")
 }
 
 TEST_CASE("The contents of a history do not depend on when it is encoded") {
-  for (const bool shared : {false, true}) {
+  for (const bool united : {false, true}) {
     auto values = test::matrix("front", 16, 2000, 5);
     for (std::size_t i = 0; i < 16; ++i) values[i * 2000 + 1500] *= 40;  // the range grows in between
     std::vector<std::vector<std::byte>> held;
     for (const int every : {1, 7, 0}) {  // windows
-      History history(16, Target::nrmse(0.01), 8192, shared);
+      History history(16, Target::nrmse(0.01), 8192, united);
       int window = 0, pieces = 0;
       for (std::size_t j = 0; j < 2000; j += 10) {
         history.append(columns(values, 16, j, 10), 10);

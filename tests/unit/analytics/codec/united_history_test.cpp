@@ -54,17 +54,17 @@ std::vector<Bytes> share(const std::vector<Values>& series, std::size_t cols, co
     const auto me = static_cast<std::size_t>(nodes.rank());
     const std::size_t row0 = std::accumulate(rows.begin(), rows.begin() + nodes.rank(), std::size_t{0});
     const std::size_t first = options.first.empty() ? 0 : options.first[me];
-    UnitedHistories shared(nodes, options.target);
+    UnitedHistories united(nodes, options.target);
     for (const Values& values : series) {
       if (rows[me] == 0 || first == cols) {
-        shared.add({nullptr, rows[me], cols, cols});
+        united.add({nullptr, rows[me], cols, cols});
         continue;
       }
       History history(rows[me], options.target, options.max_tile_values, true);
       fill(history, {values, cols, row0, rows[me]}, first);
-      shared.add({&history, rows[me], first, cols});
+      united.add({&history, rows[me], first, cols});
     }
-    auto bytes = shared.finish();
+    auto bytes = united.finish();
     if (nodes.rank() == 0) out = std::move(bytes);
   });
   return out;
@@ -103,10 +103,10 @@ TEST_CASE("Histories of several nodes are within 5 % of one node's, at the same 
         if (split.size() > 4 && bound != 0.01) continue;
         const Values values = test::matrix(kind, rows, cols, 7);
         const Options options{Target::nrmse(bound)};
-        const Bytes one = on_one_node(values, cols, options), shared = share({values}, cols, split, options).at(0);
-        CAPTURE(kind, bound, split.size(), split[0], one.size(), shared.size());
-        check_bound(values, shared, bound);
-        CHECK(static_cast<double>(shared.size()) <= 1.05 * static_cast<double>(one.size()) + 2);
+        const Bytes one = on_one_node(values, cols, options), united = share({values}, cols, split, options).at(0);
+        CAPTURE(kind, bound, split.size(), split[0], one.size(), united.size());
+        check_bound(values, united, bound);
+        CHECK(static_cast<double>(united.size()) <= 1.05 * static_cast<double>(one.size()) + 2);
       }
   }
 }
@@ -118,10 +118,10 @@ TEST_CASE("Long histories with closed tiles stay within 5 % of one node's, and w
     Options options{Target::nrmse(0.01), 4096};
     const Bytes one = on_one_node(values, cols, options);
     for (const Counts& split : {Counts{6, 6}, Counts{1, 4, 7}}) {
-      const Bytes shared = share({values}, cols, split, options).at(0);
-      CAPTURE(kind, one.size(), shared.size());
-      check_bound(values, shared, 0.01);
-      CHECK(static_cast<double>(shared.size()) <= 1.05 * static_cast<double>(one.size()));
+      const Bytes united = share({values}, cols, split, options).at(0);
+      CAPTURE(kind, one.size(), united.size());
+      check_bound(values, united, 0.01);
+      CHECK(static_cast<double>(united.size()) <= 1.05 * static_cast<double>(one.size()));
     }
     options.target = Target::max_error(0.2);
     CHECK(test::largest_error(values, HistoryReader(share({values}, cols, {5, 7}, options).at(0)).read().values) <=
@@ -176,10 +176,10 @@ TEST_CASE("All nodes refuse histories that do not fit together") {
   run_thread_group(2, [&](Communicator& nodes) {
     History history(2, Target::nrmse(0.01), std::size_t{1} << 18, true);
     history.append(Values(20, 1.0), 10);
-    UnitedHistories shared(nodes, Target::nrmse(0.01));
+    UnitedHistories united(nodes, Target::nrmse(0.01));
     const auto refused = [&](const HistoryShare& share) {
       try {
-        shared.add(share);
+        united.add(share);
       } catch (const std::invalid_argument&) {
         return true;
       }
@@ -197,7 +197,7 @@ TEST_CASE("All nodes refuse histories that do not fit together") {
   run_thread_group(1, [](Communicator& nodes) {
     bool refused = false;
     try {
-      const UnitedHistories shared(nodes, Target::max_bytes(200));
+      const UnitedHistories united(nodes, Target::max_bytes(200));
     } catch (const std::invalid_argument&) {
       refused = true;
     }

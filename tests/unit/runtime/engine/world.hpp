@@ -161,7 +161,7 @@ struct World {
     append(h.view.stratum_region_load, static_cast<std::size_t>(s.numbers.report.strata * s.numbers.n_regions) * 8);
     append(&s.numbers.report.rebalance, sizeof(bool));
     append(&s.numbers.report.advice, sizeof(std::uint32_t));
-#define EFFORT_NUMBER(name, unknown) append(&s.numbers.report.name, sizeof(double));
+#define EFFORT_NUMBER(name, unknown, unit, meaning) append(&s.numbers.report.name, sizeof(double));
     EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
     return s;
