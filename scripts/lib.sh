@@ -17,8 +17,8 @@ quiet() {
   rm -f "$log"
 }
 
-# Configures build/NAME.  A new tree compiles by folder, which takes half the time from nothing.  An existing one is left
-# as it was configured, because later, file by file, a change recompiles less.
+# Configures build/NAME.  A new tree compiles by folder, which takes half the time from nothing.  An existing one is
+# left as it was configured, because later, file by file, a change recompiles less.
 configure() { # name arguments-of-cmake...
   local name=$1 by_folder=()
   shift
