@@ -19,6 +19,7 @@ inline std::int64_t thread_cpu_ns() noexcept {
 struct TickRate {
   bool use_tsc;  ///< false: ticks are nanoseconds of CLOCK_MONOTONIC_RAW
   double seconds_per_tick;
+  std::int64_t ns_per_tick;  ///< in units of 2^-32 ns
 };
 const TickRate& tick_rate();
 
@@ -34,10 +35,11 @@ inline std::uint64_t ticks() noexcept {
   return monotonic_ns();
 }
 
-/// Converts ticks, which may be a negative number modulo 2^64, to nanoseconds.
+/// Converts ticks, which may be a negative number modulo 2^64, to nanoseconds, rounded down.  Without floating point,
+/// because begin and end use it in the host's floating-point environment.
 inline std::int64_t ns_of(std::uint64_t ticks) noexcept {
-  return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) *
-                                   tick_rate().seconds_per_tick * 1e9);
+  __extension__ typedef __int128 Wide;
+  return static_cast<std::int64_t>(Wide{static_cast<std::int64_t>(ticks)} * tick_rate().ns_per_tick >> 32);
 }
 
 }  // namespace effort::measure

@@ -96,8 +96,7 @@ std::int64_t SlotCounters::read_cpu_time(bool computes, std::uint64_t& at, std::
   spent -= ns_of(own);
   const std::uint64_t after = ticks();
   if (computes) {
-    spent -=
-        std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));  // the reading may be interrupted
+    spent -= std::min(ns_of(after - at), brief_waiting_ns);  // the reading may be interrupted
     own += after - at;
   }
   at = after;

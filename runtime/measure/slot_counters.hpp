@@ -110,10 +110,9 @@ class SlotCounters {
   /// previous one.
   std::int64_t cpu_time(std::uint64_t passed, bool computes, std::uint64_t& at, std::uint64_t& own,
                         bool exactly) noexcept {
-    if (exactly ||
-        static_cast<double>(passed) * tick_rate().seconds_per_tick >= (computes ? brief_computing : brief_waiting))
-      return read_cpu_time(computes, at, own);
-    cpu_ahead_ += ns_of(passed);
+    const std::int64_t ns = ns_of(passed);
+    if (exactly || ns >= (computes ? brief_computing_ns : brief_waiting_ns)) return read_cpu_time(computes, at, own);
+    cpu_ahead_ += ns;
     return ns_of(passed - own);
   }
   static std::size_t totals_for(std::uint32_t room, const SlotPlan& plan) noexcept;
@@ -123,7 +122,7 @@ class SlotCounters {
 
   // An interval up to this length is taken as uninterrupted: its CPU time equals its elapsed time.  A waiting rank may
   // yield its core for a moment; a computing rank that loses its core loses it for longer.
-  static constexpr double brief_computing = 5e-6, brief_waiting = 1.5e-6;
+  static constexpr std::int64_t brief_computing_ns = 5000, brief_waiting_ns = 1500;
 
   bool open_ = false;
   bool brief_by_ticks_ = false;

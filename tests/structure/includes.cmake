@@ -56,14 +56,15 @@ allow(adapters/ompt runtime/session/adapter_port.hpp runtime/measure/ runtime/en
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp
   analytics/window/report.hpp record/text.hpp)
 allow(tools analytics/ record/)
-allow(tools/place analytics/placement/ record/text.hpp)
+allow(tools/place tools/files/trial.hpp analytics/placement/ record/text.hpp)
 allow(tools/calls tools/files/ tools/output/ tools/symbols/ analytics/calls/ record/)
 allow(tools/communication tools/trace/model/ tools/trace/analysis/ tools/trace/input/ tools/output/
   analytics/communication/ record/)
 allow(tools/reduction tools/trace/model/ tools/output/ analytics/reduction/ analytics/communication/ record/)
 allow(tools/trace/model analytics/trace/ record/)
 allow(tools/trace/otf2 tools/trace/model/)
-allow(tools/trace/input tools/trace/model/ tools/trace/otf2/ tools/files/inputs.hpp tools/output/ record/)
+allow(tools/trace/input tools/trace/model/ tools/trace/otf2/ tools/files/inputs.hpp tools/files/trial.hpp
+  tools/output/ record/)
 allow(tools/trace/analysis tools/trace/model/ analytics/sampling/)
 allow(tools/trace/export tools/trace/model/ tools/trace/otf2/ tools/trace/analysis/
   tools/files/ tools/output/ analytics/number_text.hpp record/text.hpp)

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/files/trial.hpp"
+
 namespace effort::tools {
 namespace {
 
@@ -48,9 +50,7 @@ std::optional<std::int32_t> cores_of_each(hwloc_topology_t topology, int depth, 
   return each > 0 && each * with_cores == cores ? std::optional(each) : std::nullopt;
 }
 
-}  // namespace
-
-placement::NodeShape read_node(const std::string& path) {
+placement::NodeShape shape_in(const std::string& path) {
   const Topology topology = load(path);
   const std::int32_t cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
   if (cores < 1)
@@ -88,6 +88,17 @@ placement::NodeShape read_node(const std::string& path) {
     domain_levels = 1;
   }
   return placement::NodeShape(std::move(levels), domain_levels);
+}
+
+}  // namespace
+
+placement::NodeShape read_node(const std::string& path) {
+  // hwloc trusts the sets of processors in a file: it may crash if they do not fit the tree of objects.
+  constexpr std::uint64_t seconds = 30;
+  if (try_in_child(path, seconds, [&] { shape_in(path); }) != Trial::returned)
+    throw std::runtime_error("'" + path +
+                             "' is damaged: hwloc fails to read it, write it again by 'lstopo node.xml' on a node");
+  return shape_in(path);
 }
 
 }  // namespace effort::tools
