@@ -76,8 +76,8 @@ struct EncodeOptions {
 /// Encodes a row-major rows x cols matrix.
 ///
 /// @param values  rows * cols finite numbers; std::invalid_argument names row and column of a NaN or infinity
-/// The result depends on the arguments alone.  Cost: a transform, one to five inverse transforms that measure the
-/// error of a step, one coding (max_bytes: up to 16 codings); memory about three times a tile's values (at most 2^22
+/// The result depends on the arguments alone.  Cost: a transform, one to seven inverse transforms that measure
+/// the error of a step, one coding (max_bytes: 14 codings); memory about three times a tile's values (at most 2^22
 /// of them; larger matrices are cut into tiles).  Errors are measured on the reconstruction, never estimated.
 /// Kokkos must be initialised; only its Serial space is used.
 std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, std::size_t cols, const Target& target,
