@@ -6,11 +6,13 @@
 namespace effort::codec {
 namespace {
 
-// Figures of what each constant is worth: docs/adr/0051-the-quantisation-search-has-one-aim.md.
+// Figures of what each constant is worth: docs/adr/0051-the-quantisation-search-decides-by-one-estimate.md.
 
 /// Share of the error bound that a trial aims at.  In small matrices the edges are a large part, so the expected error
 /// is less exact and a closer aim costs trials.  A quick goal accepts a larger stream for a single trial.
 constexpr double aim_usual = 0.998, aim_small = 0.967, aim_quick = 0.95;
+/// The same for the next step by the largest error, which scatters from step to step.
+constexpr double aim_of_largest = 0.97;
 /// Values of a matrix from which on it is not small.
 constexpr std::size_t small_matrix = 4096;
 /// Trials in all, unless none has kept the bound.
@@ -96,7 +98,7 @@ class ErrorSearch {
     const double error = error_of(trial), used = trial.step.value();
     const bool trusted = k < trusting_trials;
     const double wanted = error == 0 ? 2 * used
-                          : largest_ ? used * aim_ / error
+                          : largest_ ? used * aim_of_largest * bound_ / error
                                      : coefficients_.step_expected(aim_ / error * coefficients_.expected(used));
     if (best_ && above_) {
       const double low = best_->step.value(), high = above_->step.value();
