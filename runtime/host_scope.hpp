@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cfenv>
+#include <cstdint>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -10,18 +11,75 @@
 
 namespace effort {
 
-/// Marks the time during which the host's calling thread is inside the library.  Floating-point exceptions do not trap,
-/// and results are rounded to nearest and not flushed to zero, so that all ranks compute the same bits.  The thread
-/// cannot be cancelled in the middle of a step.  The destructor restores the host's state, exception flags included.
+#if defined(__x86_64__)
+/// The host's floating-point environment while the library computes in its own: nothing traps, results are rounded to
+/// nearest and not flushed to zero.  Compilers compute with SSE, and the mathematical library now and then with the x87
+/// unit.  Reading their control words takes a few nanoseconds; writing all of the environment takes a hundred, and is
+/// rarely necessary.
+class HostFloats {
+ public:
+  void put_away() noexcept {
+    sse_ = _mm_getcsr();
+    if (__builtin_expect((sse_ & ~sse_flags) != usual_sse, 0)) _mm_setcsr(usual_sse);
+    std::uint16_t control;
+    __asm__ volatile("fnstcw %0" : "=m"(control) : : "memory");
+    x87_flags_ = flags_of_x87();
+    all_ = control != usual_x87;
+    if (__builtin_expect(!all_, 1)) return;
+    std::fegetenv(&environment_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  void restore() noexcept {
+    if (__builtin_expect(!all_ && flags_of_x87() != x87_flags_, 0)) {
+      std::fegetenv(&environment_);
+      environment_.__status_word = static_cast<std::uint16_t>((environment_.__status_word & ~0xffu) | x87_flags_);
+      all_ = true;
+    }
+    if (__builtin_expect(all_, 0)) std::fesetenv(&environment_);
+    __asm__ volatile("" : : : "memory");  // what was computed has been stored
+    // In a host that computes, the flag of an inexact result is usually set already.
+    if (__builtin_expect(_mm_getcsr() != sse_, 0)) _mm_setcsr(sse_);
+  }
+
+ private:
+  friend class AmountScope;
+  static unsigned flags_of_x87() noexcept {
+    std::uint16_t status;
+    __asm__ volatile("fnstsw %0" : "=a"(status) : : "memory");
+    return status & 0xffu;
+  }
+  static constexpr unsigned sse_flags = 0x3f, usual_sse = 0x1f80, usual_x87 = 0x37f;
+
+  unsigned sse_ = 0, x87_flags_ = 0;
+  bool all_ = false;  ///< all of it must be written
+  std::fenv_t environment_;
+};
+#else
+class HostFloats {
+ public:
+  void put_away() noexcept {
+    std::fegetenv(&environment_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  void restore() noexcept { std::fesetenv(&environment_); }
+
+ private:
+  std::fenv_t environment_;
+};
+#endif
+
+/// Marks the time during which the host's calling thread is inside the library.  It computes in an environment of its
+/// own, so that all ranks compute the same bits.  The thread cannot be cancelled in the middle of a step.  The
+/// destructor restores the host's state, exception flags included.
 class LibraryScope {
  public:
   LibraryScope() {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-    enter();
+    floats_.put_away();
   }
   // An asynchronously cancelled thread unwinds from here.
   ~LibraryScope() noexcept(false) {
-    std::fesetenv(&environment_);
+    floats_.restore();
     pthread_setcancelstate(cancel_state_, nullptr);
   }
   LibraryScope(const LibraryScope&) = delete;
@@ -29,12 +87,8 @@ class LibraryScope {
 
  private:
   friend class HostScope;
-  void enter() {
-    std::fegetenv(&environment_);
-    std::fesetenv(FE_DFL_ENV);
-  }
 
-  std::fenv_t environment_;
+  HostFloats floats_;
   int cancel_state_;
 };
 
@@ -63,7 +117,7 @@ class AmountScope {
   }
 
  private:
-  static constexpr unsigned flags = 0x3f, usual = 0x1f80;  ///< nothing traps, to nearest, no flushing to zero
+  static constexpr unsigned flags = HostFloats::sse_flags, usual = HostFloats::usual_sse;
 
   const unsigned host_;
 };
@@ -78,12 +132,12 @@ class AmountScope : LibraryScope {
 class HostScope {
  public:
   explicit HostScope(LibraryScope& library) : library_(library) {
-    std::fesetenv(&library_.environment_);
+    library_.floats_.restore();
     pthread_setcancelstate(library_.cancel_state_, nullptr);
   }
   ~HostScope() {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &library_.cancel_state_);
-    library_.enter();
+    library_.floats_.put_away();
   }
   HostScope(const HostScope&) = delete;
   HostScope& operator=(const HostScope&) = delete;
