@@ -58,11 +58,16 @@ std::string ending_here() {
   return std::string(".") + host + ".";
 }
 
+/// Attempts to create a file that another writer may take for a dead one's.  It hardly happens twice in a row; where it
+/// seems to, the file system does not identify files.
+constexpr int most_attempts = 10;
+
 /// A new file, locked: the lock shows that its writer is alive.
 class Locked {
  public:
   explicit Locked(const fs::path& path)
-      : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
+      : path_(path),
+        file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
         error_(file_.is_open() ? 0 : errno),
         taken_(file_.is_open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {}
 
@@ -70,12 +75,16 @@ class Locked {
   int error() const { return error_; }
   /// Whether another writer has removed it before it was locked, or is about to, taking this one for dead.
   bool lost() const {
-    struct stat st {};
-    return taken_ || (::fstat(file_.number(), &st) == 0 && st.st_nlink == 0);
+    // Not by the number of links, which some file systems do not count.
+    struct stat named {
+    }, opened{};
+    return taken_ || ::stat(path_.c_str(), &named) != 0 || ::fstat(file_.number(), &opened) != 0 ||
+           named.st_ino != opened.st_ino || named.st_dev != opened.st_dev;
   }
   const Descriptor& file() const { return file_; }
 
  private:
+  const fs::path path_;
   Descriptor file_;
   int error_;
   bool taken_;  ///< another writer holds the lock, because it removes the file
@@ -110,16 +119,16 @@ class Temporary {
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return;
     if (errno == EEXIST) fail_as_taken(target);
 #endif
-    while (!rename_over_claim(target)) continue;
+    for (int k = 1; !rename_over_claim(target, k == most_attempts); ++k) continue;
   }
 
   /// Without links and renameat2: creates an empty file of that name exclusively, then replaces it.  False if the empty
   /// file was lost to another writer.
-  bool rename_over_claim(const fs::path& target) {
+  bool rename_over_claim(const fs::path& target, bool last_attempt) {
     const Locked claim(target);
     if (claim.error() != 0)
       fail("a snapshot of this name already exists and is not overwritten", target, claim.error());
-    if (claim.lost()) return false;
+    if (claim.lost() && !last_attempt) return false;
     if (::rename(path_.c_str(), target.c_str()) == 0) return true;
     const int error = errno;
     ::unlink(target.c_str());
@@ -183,9 +192,9 @@ void remove_abandoned(const fs::path& directory) {
 
 void write_named(const fs::path& directory, const fs::path& target, std::span<const std::byte> bytes) {
   remove_abandoned(directory);
-  for (;;) {
+  for (int k = 1;; ++k) {
     Temporary temporary(directory / target.filename());
-    if (temporary.lost()) continue;
+    if (temporary.lost() && k < most_attempts) continue;
     temporary.write(bytes);
     return temporary.give_name(target);
   }

@@ -28,7 +28,7 @@ using namespace effort::record::test;
 namespace fs = std::filesystem;
 
 namespace {
-bool without_tmpfile = false, without_links = false;
+bool without_tmpfile = false, without_links = false, without_link_counts = false;
 }
 
 // Replace the C library's functions on a simulated file system without unnamed files, links and exclusive renaming.
@@ -46,6 +46,11 @@ extern "C" __attribute__((visibility("default"))) int renameat2(int from_directo
     return -1;
   }
   return static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
+}
+extern "C" __attribute__((visibility("default"))) int fstat(int descriptor, struct stat* out) noexcept {
+  const int result = static_cast<int>(::syscall(SYS_newfstatat, descriptor, "", out, AT_EMPTY_PATH));
+  if (without_link_counts) out->st_nlink = 0;
+  return result;
 }
 extern "C" __attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
   if (without_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
@@ -205,6 +210,16 @@ TEST_CASE("without unnamed files, the next writer removes the leftovers of a kil
   CHECK(hidden > 0);
   CHECK((empty > 0) == claims);
   CHECK(remained == 0);
+}
+
+TEST_CASE("snapshots are written to file systems that do not count links") {
+  without_links = GENERATE(false, true);
+  Scratch scratch;
+  without_tmpfile = without_link_counts = true;
+  write_file(scratch.path() / "run.effort", sample_file());
+  without_tmpfile = without_links = without_link_counts = false;
+  Reader(scratch.path() / "run.effort").verify();
+  CHECK(scratch.entries() == 1);
 }
 
 TEST_CASE("an empty file is a leftover only beside the hidden file of a dead writer") {
