@@ -5,8 +5,11 @@
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 
-#include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <new>
+
+#include <sys/mman.h>
 
 namespace effort::adapters {
 namespace {
@@ -21,10 +24,23 @@ struct FreeBitmap {
 };
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
+Bitmap owned(hwloc_bitmap_t bitmap) {
+  if (!bitmap) throw std::bad_alloc();
+  return Bitmap(bitmap);
+}
+
 Bitmap bitmap_of(hwloc_topology_t topology, const cpu_set_t& cpus) {
-  Bitmap b(hwloc_bitmap_alloc());
+  Bitmap b = owned(hwloc_bitmap_alloc());
   hwloc_cpuset_from_glibc_sched_affinity(topology, b.get(), &cpus, sizeof cpus);
   return b;
+}
+
+/// hwloc crashes when it is refused memory.  Asked of the system, because malloc would raise its threshold for mapping
+/// memory in the whole process when the block is freed.
+bool enough_memory() {
+  constexpr std::size_t plenty = std::size_t{8} << 20;  // a machine with hundreds of cores takes a part of this
+  void* const block = mmap(nullptr, plenty, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return block != MAP_FAILED && munmap(block, plenty) == 0;
 }
 
 Topology load() {
@@ -48,14 +64,18 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
         "this process has more rights than its user, so hwloc is not called: the background thread is not bound";
     return choice;
   }
+  if (!enough_memory()) {
+    choice.why = "there is too little memory to call hwloc: the background thread is not bound";
+    return choice;
+  }
   Topology topology = load();
   if (!topology) {
     choice.why = "hwloc could not read the topology: the background thread is not bound";
     return choice;
   }
   // The processing units that the job may use, regardless of this process's binding.
-  Bitmap all(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
-  Bitmap taken(hwloc_bitmap_alloc());
+  Bitmap all = owned(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
+  Bitmap taken = owned(hwloc_bitmap_alloc());
   for (const cpu_set_t& rank : ranks) {
     Bitmap of_rank = bitmap_of(topology.get(), rank);
     // A rank that may run everywhere is not bound and occupies no unit.
@@ -65,7 +85,7 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
     choice.why = "no rank is bound, so the background thread is not bound either";
     return choice;
   }
-  Bitmap free(hwloc_bitmap_alloc());
+  Bitmap free = owned(hwloc_bitmap_alloc());
   hwloc_bitmap_andnot(free.get(), all.get(), taken.get());
   if (hwloc_bitmap_iszero(free.get())) {
     // Do not leave it on the core where it was created: that is the leader's core, and only the leader would pay.
@@ -75,7 +95,7 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
     return choice;
   }
   // Prefer free cores to sibling threads of busy cores.
-  Bitmap whole(hwloc_bitmap_alloc());
+  Bitmap whole = owned(hwloc_bitmap_alloc());
   for (hwloc_obj_t core = nullptr;
        (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;)
     if (hwloc_bitmap_isincluded(core->cpuset, free.get())) hwloc_bitmap_or(whole.get(), whole.get(), core->cpuset);

@@ -48,11 +48,12 @@ allow(runtime/trace analytics/ record/ runtime/config/ runtime/recording/ runtim
 allow(runtime/engine analytics/ record/ runtime/config/ runtime/measure/ runtime/node/ runtime/collect/
   runtime/history/ runtime/trace/ runtime/status runtime/quiet_write.hpp)
 allow(runtime/session analytics/ record/ runtime/)
-allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/status)
+allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/environment.hpp
+  runtime/status)
 allow(adapters/kokkos_tools runtime/session/adapter_port.hpp runtime/measure/ runtime/environment.hpp
   runtime/quiet_write.hpp effort/)
-allow(adapters/ompt runtime/session/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp
-  effort/)
+allow(adapters/ompt runtime/session/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/host_scope.hpp
+  runtime/quiet_write.hpp effort/)
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp
   analytics/window/report.hpp record/text.hpp)
 allow(tools analytics/ record/)
@@ -70,13 +71,13 @@ allow(tools/trace/export tools/trace/model/ tools/trace/otf2/ tools/trace/analys
   tools/files/ tools/output/ analytics/number_text.hpp record/text.hpp)
 allow(tools/trace/info tools/trace/model/ tools/trace/analysis/ tools/output/ tools/view/ record/text.hpp)
 allow(adapters/functions analytics/calls/live.hpp analytics/calls/stamps.hpp record/calls/recording.hpp
-  record/descriptor.hpp runtime/environment.hpp runtime/measure/tsc.hpp)
+  record/descriptor.hpp runtime/environment.hpp runtime/host_scope.hpp runtime/measure/tsc.hpp)
 allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
-  runtime/quiet_write.hpp effort/)
+  runtime/quiet_write.hpp record/descriptor.hpp effort/)
 allow(adapters/pmpi/calls runtime/session/adapter_port.hpp runtime/measure/ effort/)
 allow(adapters/pmpi/messages adapters/pmpi/calls/ analytics/communication/arrival.hpp runtime/config/ runtime/measure/
-  runtime/recording/ effort/)
+  runtime/recording/ runtime/host_scope.hpp effort/)
 
 # System headers that a layer must not include: analytics has no files or output.
 set(forbidden_analytics "mpi.h|fstream|iostream|cstdio|stdio.h")

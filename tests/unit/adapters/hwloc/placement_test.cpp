@@ -4,9 +4,14 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
 #include <set>
+#include <string>
 #include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 using effort::adapters::HwlocPlacement;
 
@@ -66,3 +71,20 @@ TEST_CASE("on a full node, all units of its ranks are used, not only the leader'
   CHECK(two.bound);
   CHECK(two.where == std::set<int>{0, 1});
 }
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which need address space themselves
+TEST_CASE("hwloc is not called if the address space is nearly used up") {
+  const std::vector<cpu_set_t> ranks = {units({0, 1}), units({4})};
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  rlim_t pages = 0;
+  REQUIRE(std::ifstream("/proc/self/statm") >> pages);
+  rlimit tight = before;
+  tight.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{4} << 20);
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  const auto choice = HwlocPlacement().choose(ranks);
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  CHECK_FALSE(choice.bind);
+  CHECK(choice.why.find("too little memory") != std::string::npos);
+}
+#endif
