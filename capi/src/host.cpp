@@ -2,8 +2,11 @@
 
 #include "state.hpp"
 
+#include <cerrno>
 #include <cstdint>
 
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 namespace effort::capi {
@@ -24,10 +27,14 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   return walk.inside || walk.past ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
-/// Whether the calling thread has left the callback without returning.  False unless certain, because frames that
-/// cannot be unwound may hide the callback.
+pid_t this_thread() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+bool has_ended(pid_t thread) noexcept { return ::syscall(SYS_tgkill, ::getpid(), thread, 0) != 0 && errno == ESRCH; }
+
+/// Whether the callback was left without returning, by its thread if that is the caller or has ended.  False unless
+/// certain: frames that cannot be unwound may hide the callback, and another thread may still be in it.
 bool left_callback() noexcept {
-  if (!pthread_equal(host.callback_thread, pthread_self())) return false;
+  if (host.callback_thread != this_thread()) return has_ended(host.callback_thread);
   Walk walk{reinterpret_cast<std::uintptr_t>(host.callback_frame)};
   _Unwind_Backtrace(visit, &walk);
   return walk.past && !walk.inside;
@@ -42,7 +49,7 @@ __attribute__((no_sanitize("null")))
 int call_host(int (*call)(const void* what), const void* what, LibraryScope& library) {
   struct InCallback {
     explicit InCallback(const void* frame) {
-      host.callback_thread = pthread_self();
+      host.callback_thread = this_thread();
       host.callback_frame = frame;
       host.in_callback = true;
     }

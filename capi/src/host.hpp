@@ -3,7 +3,7 @@
 
 #include "errors.hpp"
 
-#include <pthread.h>
+#include <sys/types.h>
 
 namespace effort::capi {
 
@@ -13,9 +13,9 @@ struct Host {
   void* user = nullptr;
   effort_sampling_fn on_sampling = nullptr;
   void* sampling_user = nullptr;
-  bool sampled = false;      ///< the last value passed to on_sampling
-  bool in_callback = false;  ///< inside one of the callbacks, or it was left by longjmp
-  pthread_t callback_thread{};
+  bool sampled = false;                  ///< the last value passed to on_sampling
+  bool in_callback = false;              ///< inside one of the callbacks, or it was left by longjmp
+  pid_t callback_thread = 0;             ///< id of the thread in which it was called
   const void* callback_frame = nullptr;  ///< stack frame of call_host, which called the callback
   bool rebalancing = false;              ///< between effort_rebalance_begin and _end
 };

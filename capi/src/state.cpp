@@ -11,6 +11,7 @@
 #include <new>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace effort::capi {
 
@@ -20,6 +21,7 @@ namespace {
 
 std::atomic<session::Session*> current_session{nullptr};
 std::atomic<bool> adapter_began{false};
+pid_t host_process = 0;
 
 // The child of a fork has no background thread and is not one of the ranks, so every call does nothing.
 void after_fork_in_child() {
@@ -32,6 +34,8 @@ void after_fork_in_child() {
 // session is not destroyed: an exchange that has begun cannot be cancelled, and later exit handlers may call MPI, which
 // progresses it.  For those handlers, calls do nothing, as in the child of a fork.
 void at_host_exit() {
+  // A child made by _Fork or clone has no background thread either, and no handler has told it.
+  if (::getpid() != host_process) return;
   static session::Session* kept = nullptr;
   kept = current_session.exchange(nullptr);
   if (!kept) return;
@@ -42,6 +46,7 @@ void at_host_exit() {
 void register_handlers() {
   static std::once_flag once;
   std::call_once(once, [] {
+    host_process = ::getpid();
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
     std::atexit(at_host_exit);
   });
