@@ -2,11 +2,8 @@
 
 #include "state.hpp"
 
-#include <cerrno>
 #include <cstdint>
 
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <unwind.h>
 
 namespace effort::capi {
@@ -27,14 +24,10 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   return walk.inside || walk.past ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
-pid_t this_thread() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
-
-bool has_ended(pid_t thread) noexcept { return ::syscall(SYS_tgkill, ::getpid(), thread, 0) != 0 && errno == ESRCH; }
-
 /// Whether the callback was left without returning, by its thread if that is the caller or has ended.  False unless
 /// certain: frames that cannot be unwound may hide the callback, and another thread may still be in it.
 bool left_callback() noexcept {
-  if (host.callback_thread != this_thread()) return has_ended(host.callback_thread);
+  if (!pthread_equal(host.callback_thread, pthread_self())) return host.mark.set();
   Walk walk{reinterpret_cast<std::uintptr_t>(host.callback_frame)};
   _Unwind_Backtrace(visit, &walk);
   return walk.past && !walk.inside;
@@ -49,11 +42,15 @@ __attribute__((no_sanitize("null")))
 int call_host(int (*call)(const void* what), const void* what, LibraryScope& library) {
   struct InCallback {
     explicit InCallback(const void* frame) {
-      host.callback_thread = this_thread();
+      host.mark.set();
+      host.callback_thread = pthread_self();
       host.callback_frame = frame;
       host.in_callback = true;
     }
-    ~InCallback() { host.in_callback = false; }
+    ~InCallback() {
+      host.in_callback = false;
+      host.mark.clear();
+    }
   } const scope(__builtin_frame_address(0));
   const HostScope rules(library);
   try {
@@ -71,6 +68,7 @@ bool inside_callback() noexcept {
   if (!host.in_callback) return false;
   if (!left_callback()) return true;
   host.in_callback = false;
+  host.mark.clear();
   in_session([](session::Session& s) -> effort_status {
     if (s.started()) s.client().callback_left();
     return EFFORT_OK;
