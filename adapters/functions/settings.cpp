@@ -13,6 +13,7 @@
 
 #include "adapters/functions/thread.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/host_scope.hpp"
 
 namespace effort::functions {
 
@@ -95,6 +96,7 @@ Settings read_settings() {
     s.depth = static_cast<std::uint32_t>(std::clamp(std::atol(depth), 0l, 1'000'000'000l));
   if (const char* stamps = environment("EFFORT_FUNCTIONS_STAMPS"))
     s.stamp_every = static_cast<std::uint32_t>(std::clamp(std::atol(stamps), 0l, long{calls::most_stamp_every}));
+  const LibraryScope scope;  // a library that is loaded late computes in the host's environment
   const char* const overhead = environment("EFFORT_FUNCTIONS_OVERHEAD");
   const double share = overhead ? decimal(overhead) : default_overhead;
   const double cost = event_ns + (s.stamp_every > 0 ? stamp_ns / s.stamp_every : 0);

@@ -1,5 +1,7 @@
 #include "adapters/hwloc/hwloc_placement.hpp"
 
+#include "runtime/environment.hpp"
+
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 
@@ -40,6 +42,12 @@ Topology load() {
 engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> ranks) {
   Choice choice;
   CPU_ZERO(&choice.cpus);
+  // hwloc loads the plug-ins and reads the files that the user's environment names.
+  if (privileged()) {
+    choice.why =
+        "this process has more rights than its user, so hwloc is not called: the background thread is not bound";
+    return choice;
+  }
   Topology topology = load();
   if (!topology) {
     choice.why = "hwloc could not read the topology: the background thread is not bound";

@@ -6,6 +6,7 @@
 // construct's end is waiting, and a worker learns of that end when it is woken.  The wait is added then, and may appear
 // in a later step.  All other barriers are recorded as they occur.
 #include "runtime/environment.hpp"
+#include "runtime/host_scope.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/session/adapter_port.hpp"
@@ -90,12 +91,17 @@ void arrive(Worker& w) {
   w.waits_since = measure::monotonic_ns();
 }
 
+void add_wait(std::uint64_t ns) {
+  const std::uint32_t id = barrier_region();
+  if (id == 0) return;
+  const AmountScope scope;
+  port().add(id, AmountScope::amount(static_cast<double>(ns)) * 1e-9);
+}
+
 /// The barrier was not the construct's end.
 void resume(Worker& w) {
   const std::uint64_t now = measure::monotonic_ns();
-  if (w.team->session == session())
-    if (const std::uint32_t id = barrier_region(); id > 0)
-      port().add(id, static_cast<double>(now - w.waits_since) * 1e-9);
+  if (w.team->session == session()) add_wait(now - w.waits_since);
   w.waits_since = 0;
   w.in_region = w.in_region && port().begin_region(w.team->region);
 }
@@ -105,9 +111,7 @@ void depart(Worker& w) {
   if (w.waits_since == 0 || !w.team) return;
   const std::uint64_t now = measure::monotonic_ns(), ended = w.team->ended.load(std::memory_order_acquire);
   const std::uint64_t until = ended == 0 ? now : std::min(now, ended);
-  if (until > w.waits_since && w.team->session == session())
-    if (const std::uint32_t id = barrier_region(); id > 0)
-      port().add(id, static_cast<double>(until - w.waits_since) * 1e-9);
+  if (until > w.waits_since && w.team->session == session()) add_wait(until - w.waits_since);
   w.waits_since = 0;
   w.in_region = false;  // left on arrival
 }

@@ -1,6 +1,7 @@
 #include "adapters/papi/papi_source.hpp"
 
 #include "adapters/papi/sde_tool.hpp"
+#include "runtime/environment.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -38,6 +39,8 @@ unsigned long this_thread() { return static_cast<unsigned long>(pthread_self());
 const std::string& papi_failure() {
   static const std::string failure = [] {
     if (PAPI_is_initialized() == PAPI_NOT_INITED) {
+      // Its components load libraries from folders that the user's environment names.
+      if (privileged()) return std::string("PAPI is not started in a process that has more rights than its user");
       const int version = PAPI_library_init(PAPI_VER_CURRENT);
       if (version > 0 && version != PAPI_VER_CURRENT)
         return std::string("the PAPI that is loaded has another version than the one this adapter was built with");

@@ -1,5 +1,6 @@
 #include "adapters/pmpi/not_measured.hpp"
 
+#include "record/descriptor.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/quiet_write.hpp"
 
@@ -32,16 +33,26 @@ void say_nothing_measured(const std::string& reason) noexcept {
 
 const std::time_t loaded = std::time(nullptr);
 
-/// Whether a file is older than this process, from an earlier run.
-bool is_old(const std::string& path) {
+/// Whether this is a file that an earlier run has left.  One with several names may be another program's.
+bool is_old(const struct stat& file) {
+  return S_ISREG(file.st_mode) && file.st_nlink <= 1 && file.st_mtim.tv_sec < loaded;
+}
+
+/// Opens the file of an earlier run, and empties it; -1 if there is none.
+int open_old(const char* path) {
+  // Opening alone has effects on some devices; without O_NONBLOCK, opening a pipe would wait for a reader.
   struct stat file {};
-  return stat(path.c_str(), &file) == 0 && file.st_mtim.tv_sec < loaded;
+  if (lstat(path, &file) != 0 || !is_old(file)) return -1;
+  const int opened = record::above_standard_streams(open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (opened < 0 || (fstat(opened, &file) == 0 && is_old(file) && ftruncate(opened, 0) == 0)) return opened;
+  close(opened);
+  return -1;
 }
 
 /// True in the process that wrote the file.
 bool leave_line(const std::string& path, const std::string& reason) {
-  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0 && errno == EEXIST && is_old(path)) file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  int file = record::above_standard_streams(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file < 0 && errno == EEXIST) file = open_old(path.c_str());
   if (file < 0) return false;
   WriteSignalsHeld held;
   char when[32] = "";

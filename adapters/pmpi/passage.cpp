@@ -14,7 +14,7 @@ namespace effort::pmpi {
 __thread Thread* this_thread = nullptr;
 __thread Caller caller = {};
 std::uint64_t poll_gap = 0, least_gap = 0, long_computation = 0;
-double seconds_per_tick = 0;
+std::int64_t ns_per_tick = std::int64_t{1} << 32;
 bool armed = false;
 
 namespace {
@@ -149,10 +149,7 @@ void Thread::read_cpu_clock(Site& site) {
 
 void Thread::count_long_gap(std::uint64_t gap) {
   const auto elapsed = static_cast<std::int64_t>(gap), at_most = static_cast<std::int64_t>(long_computation);
-  const std::int64_t took = cpu_left_ >= 0
-                                ? static_cast<std::int64_t>(static_cast<double>(measure::thread_cpu_ns() - cpu_left_) *
-                                                            1e-9 / seconds_per_tick)
-                                : elapsed;
+  const std::int64_t took = cpu_left_ >= 0 ? ticks_of_ns(measure::thread_cpu_ns() - cpu_left_) : elapsed;
   if (took > at_most && before_) before_->reads = Site::most_reads;
   // If a call was always followed by little computation, a long interval after it is most likely an interruption.
   computed += cpu_left_ == not_read ? std::min(took, at_most) : took;

@@ -26,7 +26,8 @@ extern std::uint64_t poll_gap;
 extern std::uint64_t least_gap;
 /// Computation of at least this length justifies reading the CPU clock (ticks).
 extern std::uint64_t long_computation;
-extern double seconds_per_tick;
+/// In units of 2^-32 ns.  Times are converted without floating point, because wrappers run in the host's environment.
+extern std::int64_t ns_per_tick;
 
 /// While steps are being detected, computation is compared in CPU time, which is meaningful even on oversubscribed
 /// cores.
@@ -36,6 +37,15 @@ extern bool steps_want_cpu_time;
 extern bool armed;
 
 #pragma GCC visibility pop
+
+inline std::int64_t ns_of_ticks(std::int64_t ticks) {
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>(Wide{ticks} * ns_per_tick >> 32);
+}
+inline std::int64_t ticks_of_ns(std::int64_t ns) {
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>((Wide{ns} << 32) / ns_per_tick);
+}
 
 /// A call path of one thread, with the ids of its regions in the present session.
 struct Site {

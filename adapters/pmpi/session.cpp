@@ -9,6 +9,7 @@
 #include "adapters/pmpi/not_measured.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/steps.hpp"
+#include "runtime/host_scope.hpp"
 
 #include <algorithm>
 #include <bitset>
@@ -132,7 +133,7 @@ bool get_ready(const void* return_address, const void* cfa) {
   }
   Thread& thread = make_thread();
   thread.main = true;
-  seconds_per_tick = port().seconds_per_tick();
+  ns_per_tick = static_cast<std::int64_t>(port().seconds_per_tick() * 1e9 * 4294967296.0 + 0.5);
   poll_gap = ticks_in(poll_gap_seconds);
   least_gap = ticks_in(least_gap_seconds);
   long_computation = ticks_in(long_computation_seconds);
@@ -196,6 +197,7 @@ void enter_init() {
 
 void leave_init(const void* return_address, const void* cfa) {
   if (--init_nesting > 0 || armed) return;
+  const LibraryScope scope;
   init_seconds = static_cast<double>(measure::monotonic_ns() - init_began) * 1e-9;
   int initialized = 0;
   PMPI_Initialized(&initialized);

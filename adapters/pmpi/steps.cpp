@@ -227,6 +227,7 @@ void meet(Thread& thread, void (*what)()) {
 void announce(const Path& path) {
   state.announced = true;
   if (state.rank != 0) return;
+  const LibraryScope scope;
   note([&] {
     std::string text = state.steps == 0 ? "steps were detected: they end with "
                                         : "from step " + std::to_string(state.steps) + " on, they end with ";
@@ -293,7 +294,7 @@ void saw_collective(Thread& thread, const Site* site, Role role, MPI_Comm comm) 
   if (steps_want_cpu_time) {
     if (state.events.size() == most_events)
       state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
-    const double computed = static_cast<double>(thread.computed) * seconds_per_tick * 1e9;
+    const auto computed = static_cast<double>(ns_of_ticks(thread.computed));  // exact
     state.events.push_back({path ? path->hash : 0, computed, thread.calls});  // prepare_steps() made room
   }
   if (state.source == Source::found) {

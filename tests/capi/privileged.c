@@ -5,9 +5,12 @@
 #include <sys/auxv.h>
 
 int main(void) {
+  effort_config* config;
   effort_region_id solve;
   if (!getauxval(AT_SECURE)) return 3;
-  CHECK_OK(effort_init(NULL));
+  CHECK_OK(effort_config_new(&config));
+  CHECK_OK(effort_config_set(config, "METRICS", "time,PAPI_TOT_INS"));
+  CHECK_OK(effort_init(config));
   CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
   for (int s = 0; s < 3; ++s) {
     CHECK_OK(effort_add(solve, 1.0));

@@ -251,7 +251,11 @@ void MessageCall::keep_parts(Request& r, Communicator& c) {
   if (!traffic_on) return;
   std::vector<Part> parts;
   add_parts(parts, call_, a_, c, size_of(call_, a_, c));
-  for (Part& p : parts) p.weight = 1.0f / static_cast<float>(parts.size());
+  {
+    const AmountScope scope;
+    const double all = AmountScope::amount(static_cast<double>(parts.size()));
+    for (Part& p : parts) p.weight = static_cast<float>(1 / all);
+  }
   if (!parts.empty()) r.companion = shared().traffic.keep(std::move(parts));
 }
 

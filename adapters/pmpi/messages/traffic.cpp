@@ -53,11 +53,13 @@ void Traffic::add(std::uint32_t region, Call call, const DataArguments& a, Commu
 
 /// Enters the calls into the cells.
 void Traffic::settle(Repeated& r) {
+  const AmountScope scope;
+  const double ticks = AmountScope::amount(static_cast<double>(r.ticks));
   for (const Part& p : r.parts) {
     Cell& c = cell(r.region, p);
     c.messages += r.times;
     c.bytes += r.times * p.bytes;
-    c.ticks += static_cast<double>(r.ticks) / static_cast<double>(r.parts.size());
+    c.ticks += ticks / static_cast<double>(r.parts.size());
   }
   r.times = r.ticks = 0;
 }

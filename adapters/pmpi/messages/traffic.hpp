@@ -3,6 +3,7 @@
 
 #include "adapters/pmpi/messages/collective_rules.hpp"
 #include "runtime/config/settings.hpp"
+#include "runtime/host_scope.hpp"
 #include "runtime/measure/frame.hpp"
 
 #include <array>
@@ -101,7 +102,8 @@ inline Traffic::Cell& Traffic::cell(std::uint32_t region, const Part& part) {
 }
 
 inline void Traffic::add(std::uint32_t region, std::span<const Part> parts, std::uint64_t ticks) {
-  double share = static_cast<double>(ticks);
+  const AmountScope scope;
+  double share = AmountScope::amount(static_cast<double>(ticks));
   if (parts.size() > 1) {
     float weights = 0;
     for (const Part& p : parts) weights += p.weight;
