@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include <pthread.h>
@@ -43,16 +42,17 @@ void at_host_exit() {
   kept->park();
 }
 
-void register_handlers() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    host_process = ::getpid();
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
-    std::atexit(at_host_exit);
-  });
-}
-
 }  // namespace
+
+void register_handlers() {
+  static const bool done = [] {
+    host_process = ::getpid();
+    if (pthread_atfork(nullptr, nullptr, after_fork_in_child) != 0 || std::atexit(at_host_exit) != 0)
+      throw std::bad_alloc();
+    return true;
+  }();
+  static_cast<void>(done);
+}
 
 void set_mode(Mode mode) noexcept { current_mode.store(mode, std::memory_order_release); }
 session::Session* session() noexcept { return current_session.load(std::memory_order_acquire); }
@@ -88,8 +88,8 @@ config::Settings settings_from(const effort_config* cfg) {
 
 effort_status begin_session(const effort_config* cfg, bool adapter) {
   config::Settings settings = settings_from(cfg);
+  register_handlers();
   if (settings.disable) {
-    register_handlers();
     set_mode(Mode::disabled);
   } else {
     auto session = std::make_unique<session::Session>(std::move(settings));
@@ -111,7 +111,6 @@ static void say_notes(session::Session& session) {
 }
 
 void install(std::unique_ptr<session::Session> session) {
-  register_handlers();
   try {
     if (!capi::session()) say_notes(*session);
   } catch (const std::bad_alloc&) {  // the other ranks depend on this one
