@@ -6,10 +6,12 @@
 #include "runtime/measure/registry.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/session/adapter_port.hpp"
+#include "runtime/thread_end.hpp"
 
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -34,7 +36,24 @@ struct ThreadNames {
   Ids kernels, fences;
   std::vector<std::int32_t> pushed;
 };
-thread_local ThreadNames names;
+EFFORT_IN_EVERY_THREAD thread_local ThreadNames* own_names = nullptr;
+/// Profiling regions that are open and could not be remembered, for lack of memory.  They are the innermost ones.
+EFFORT_IN_EVERY_THREAD thread_local int forgotten = 0;
+
+void free_names(void*) {
+  delete own_names;
+  own_names = nullptr;
+}
+
+/// @throws std::bad_alloc
+ThreadNames& names_of_thread() {
+  static const effort::ThreadEnd end(free_names);
+  if (!own_names) {
+    if (!end.ask()) throw std::bad_alloc();
+    own_names = new ThreadNames;
+  }
+  return *own_names;
+}
 
 /// Unlabelled kernels are named by the mangled type of their functor.
 std::string readable(std::string_view name) {
@@ -58,6 +77,7 @@ std::int32_t id_of(const char* name, Kind kind) {
   if (!port) return 0;
   const measure::ThreadSlot* const slot = session::slot_in_session(*port);
   if (!slot) return 0;
+  ThreadNames& names = names_of_thread();
   const std::uint64_t session = slot->session();
   if (names.session != session) {
     names = {};
@@ -131,16 +151,25 @@ EFFORT_KOKKOS_HOOK void kokkosp_end_parallel_scan(std::uint64_t kernel) { end(st
 EFFORT_KOKKOS_HOOK void kokkosp_end_fence(std::uint64_t fence) { end(static_cast<std::int32_t>(fence)); }
 
 EFFORT_KOKKOS_HOOK void kokkosp_push_profile_region(const char* name) {
+  if (forgotten > 0) {
+    ++forgotten;
+    return;
+  }
   const std::int32_t id = begin(name, Kind::compute);
   try {
-    names.pushed.push_back(id);
+    names_of_thread().pushed.push_back(id);
   } catch (const std::exception&) {
     end(id);
+    forgotten = 1;
   }
 }
 EFFORT_KOKKOS_HOOK void kokkosp_pop_profile_region() {
-  if (names.pushed.empty()) return;
-  const std::int32_t id = names.pushed.back();
-  names.pushed.pop_back();
+  if (forgotten > 0) {
+    --forgotten;
+    return;
+  }
+  if (!own_names || own_names->pushed.empty()) return;
+  const std::int32_t id = own_names->pushed.back();
+  own_names->pushed.pop_back();
   end(id);
 }

@@ -10,6 +10,7 @@
 #include "runtime/measure/boundary.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/session/adapter_port.hpp"
+#include "runtime/thread_end.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -44,16 +45,17 @@ struct Worker {
 };
 /// Constructs nest, and a worker of an outer one may be woken for an inner one only after it: one level per depth.
 constexpr int most_levels = 8;
-thread_local Worker workers[most_levels];
-thread_local int level = -1;  ///< of the construct that the thread is a worker in; -1: in none
+EFFORT_IN_EVERY_THREAD thread_local Worker workers[most_levels];
+/// Of the construct that the thread is a worker in; -1: in none.
+EFFORT_IN_EVERY_THREAD thread_local int level = -1;
 
 /// The region of barriers, looked up once per thread and session.
 struct Barrier {
   std::uint64_t session = 0;
   std::uint32_t id = 0;
 };
-thread_local Barrier barrier;
-thread_local int waits_open = 0;  ///< number of barriers begun as regions
+EFFORT_IN_EVERY_THREAD thread_local Barrier barrier;
+EFFORT_IN_EVERY_THREAD thread_local int waits_open = 0;  ///< number of barriers begun as regions
 
 /// Requires a session; there is none if the library is of another build (see initialize()).
 session::AdapterPort& port() { return *session::adapter_port(); }

@@ -11,8 +11,8 @@
 
 namespace effort::pmpi {
 
-__thread Thread* this_thread = nullptr;
-__thread Caller caller = {};
+EFFORT_IN_EVERY_THREAD __thread Thread* this_thread = nullptr;
+EFFORT_IN_EVERY_THREAD __thread Caller caller = {};
 std::uint64_t poll_gap = 0, least_gap = 0, long_computation = 0;
 std::int64_t ns_per_tick = std::int64_t{1} << 32;
 bool armed = false;
@@ -27,16 +27,11 @@ constexpr int most_regions = 8192;
 std::atomic<int> n_regions{0};
 std::atomic<std::uint64_t> counted_session{0};
 
-// Frees a thread's state when the thread ends.  Later calls of the host (MPI_Finalize from atexit) find no state and
-// create a new one, which remains.
-struct ThreadEnd {
-  bool noticed = false;
-  ~ThreadEnd() {
-    delete this_thread;
-    this_thread = nullptr;
-  }
-};
-thread_local ThreadEnd thread_end;
+/// Frees a thread's state when the thread ends.  Later calls of the thread create a new one.
+void free_thread(void*) {
+  delete this_thread;
+  this_thread = nullptr;
+}
 
 /// Registers a region and makes room for it in the thread's slot.  Beyond the limit, all further names share one
 /// region.
@@ -90,9 +85,10 @@ constinit Site Site::nowhere;
 Thread::Thread() : stack_end_(stack_end()) {}
 
 Thread& make_thread() {
+  static const ThreadEnd end(free_thread);
   if (!this_thread) {
+    if (!end.ask()) throw std::bad_alloc();
     this_thread = new Thread;
-    thread_end.noticed = true;  // access it, so that it is constructed and later destroyed
   }
   return *this_thread;
 }

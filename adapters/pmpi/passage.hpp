@@ -5,6 +5,7 @@
 #include "adapters/pmpi/calls/calls.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "runtime/thread_end.hpp"
 
 #include "effort/effort.h"
 
@@ -177,8 +178,8 @@ class Thread {
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
 };
 
-/// The calling thread's state; made by the first call.  Initial-exec: the library is linked or preloaded.
-extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Thread* this_thread;
+/// The calling thread's state; made by the first call.
+extern EFFORT_IN_EVERY_THREAD __attribute__((visibility("hidden"))) __thread Thread* this_thread;
 Thread& make_thread();
 /// Creates it if necessary; returns false if memory runs out.
 bool has_thread() noexcept;
@@ -188,7 +189,7 @@ struct Caller {
   const void* return_address;
   const std::byte* cfa;
 };
-extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Caller caller;
+extern EFFORT_IN_EVERY_THREAD __attribute__((visibility("hidden"))) __thread Caller caller;
 
 /// Enter and leave a call, in every case.  Null: the call is not measured; otherwise Thread::begun and ::entered are
 /// set.

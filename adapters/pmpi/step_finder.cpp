@@ -26,9 +26,9 @@ double median(const std::vector<double>& v) { return lowest(v, 2); }
 
 /// The positions of a path's most recent calls, oldest first.
 std::vector<std::size_t> calls_of(std::span<const Event> events, std::uint64_t path,
-                                  std::size_t most = most_intervals) {
+                                  std::size_t most_wanted = most_intervals) {
   std::vector<std::size_t> out;
-  for (std::size_t i = events.size(); i-- > 0 && out.size() <= most;)
+  for (std::size_t i = events.size(); i-- > 0 && out.size() <= most_wanted;)
     if (events[i].path == path) out.push_back(i);
   std::reverse(out.begin(), out.end());
   return out;

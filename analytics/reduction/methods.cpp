@@ -71,9 +71,8 @@ std::optional<Method> method_from(const std::string& text) {
   return std::nullopt;
 }
 
-void transform(std::span<double> values, bool haar) {
+void transform(std::span<double> values, bool haar, std::vector<double>& means) {
   const double scale = haar ? std::numbers::sqrt2 / 2 : 0.5;
-  thread_local std::vector<double> means;
   means.assign(values.begin(), values.end());
   for (std::size_t n = values.size(); n > 1; n /= 2) {
     for (std::size_t i = 0; i < n / 2; ++i) {

@@ -55,6 +55,7 @@ constexpr bool decides_at_once(Similarity similarity) {
 /// text does not say.  For haar_wave both are multiplied by the root of 2 at each level, which preserves distances.
 /// The text applies that root to level 3 only once, which contradicts its own claim.
 /// @param values  in place; their number is a power of two
-void transform(std::span<double> values, bool haar);
+/// @param means  scratch, of any size; pass the same again to save allocations
+void transform(std::span<double> values, bool haar, std::vector<double>& means);
 
 }  // namespace effort::reduction

@@ -74,7 +74,7 @@ std::uint32_t Representatives::first_similar(Class& in, std::span<const double> 
 std::uint32_t Representatives::first_similar_wave(Class& in, std::span<const double> stamps) {
   wave_.assign(std::bit_ceil(stamps.size() + 1), 0);
   std::copy(stamps.begin(), stamps.end(), wave_.begin() + 1);  // the first element is the start, 0
-  transform(wave_, method_.similarity == Similarity::haar_wave);
+  transform(wave_, method_.similarity == Similarity::haar_wave, means_);
   const double largest = *std::max_element(wave_.begin(), wave_.end());
   for (std::size_t k = 0; k < in.kept.size(); ++k) {
     const double limit = method_.threshold * std::max(largest, in.largest[k]);

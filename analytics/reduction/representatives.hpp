@@ -60,7 +60,8 @@ class Representatives {
   std::vector<double> stamps_;
   std::vector<double> waves_;  ///< transforms of all kept segments
   std::vector<std::size_t> first_wave_ = {0};
-  std::vector<double> wave_;  ///< of the segment at hand
+  std::vector<double> wave_;   ///< of the segment at hand
+  std::vector<double> means_;  ///< scratch of its transform
 };
 
 }  // namespace effort::reduction

@@ -6,6 +6,8 @@
 #include "step_hooks.hpp"
 
 #include <atomic>
+#include <cstddef>
+#include <new>
 
 using namespace effort;
 using capi::guarded;
@@ -146,6 +148,8 @@ class Port final : public session::AdapterPort {
 }  // namespace
 
 extern "C" session::AdapterPort* effort_adapter_port(const char* build) {
-  static Port* port = new Port;  // never destroyed: adapters may be called while static objects are
+  // Never destroyed: adapters may be called while static objects are.  Not from the heap, which may be exhausted.
+  alignas(Port) static std::byte place[sizeof(Port)];
+  static Port* const port = new (place) Port;
   return build && build == session::port_build() ? port : nullptr;
 }

@@ -48,6 +48,7 @@ effort_status prepare(Standing before, const effort_config* cfg, std::optional<c
     if (capi::mode() == Mode::off) return capi::inactive();
     if (before == Standing::attached && !capi::begun_by_adapter()) return capi::already_initialized();
     settings = capi::settings_from(cfg);
+    capi::register_handlers();
     return EFFORT_OK;
   });
 }

@@ -1,26 +1,27 @@
 #include "errors.hpp"
 
 #include "record/text.hpp"
+#include "runtime/thread_end.hpp"
 
 namespace effort::capi {
 namespace {
 
-thread_local const char* last_literal = "";
-thread_local std::string* last_text = nullptr;  // freed with its thread by TextOwner
+EFFORT_IN_EVERY_THREAD thread_local const char* last_literal = "";
+EFFORT_IN_EVERY_THREAD thread_local std::string* last_text = nullptr;  // freed with its thread
 
-struct TextOwner {
-  ~TextOwner() {
-    delete last_text;
-    last_text = nullptr;
-    last_literal = "";
-  }
-};
-thread_local TextOwner text_owner;
+void free_text(void*) {
+  delete last_text;
+  last_text = nullptr;
+  last_literal = "";
+}
 
 void keep(const char* message) noexcept {
+  static const ThreadEnd end(free_text);
   try {
-    (void)&text_owner;  // makes sure it is destroyed with the thread
-    if (!last_text) last_text = new std::string;
+    if (!last_text) {
+      if (!end.ask()) throw std::bad_alloc();
+      last_text = new std::string;
+    }
     // Build a copy first, because the message may be the one already stored.  Names and values in it may come from
     // anywhere, and hosts print messages to terminals.
     std::string text = record::visible(message);

@@ -24,10 +24,10 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   return walk.inside || walk.past ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
-/// Whether the calling thread has left the callback without returning.  False unless certain, because frames that
-/// cannot be unwound may hide the callback.
+/// Whether the callback was left without returning, by its thread if that is the caller or has ended.  False unless
+/// certain: frames that cannot be unwound may hide the callback, and another thread may still be in it.
 bool left_callback() noexcept {
-  if (!pthread_equal(host.callback_thread, pthread_self())) return false;
+  if (!pthread_equal(host.callback_thread, pthread_self())) return host.mark.set();
   Walk walk{reinterpret_cast<std::uintptr_t>(host.callback_frame)};
   _Unwind_Backtrace(visit, &walk);
   return walk.past && !walk.inside;
@@ -42,11 +42,15 @@ __attribute__((no_sanitize("null")))
 int call_host(int (*call)(const void* what), const void* what, LibraryScope& library) {
   struct InCallback {
     explicit InCallback(const void* frame) {
+      host.mark.set();
       host.callback_thread = pthread_self();
       host.callback_frame = frame;
       host.in_callback = true;
     }
-    ~InCallback() { host.in_callback = false; }
+    ~InCallback() {
+      host.in_callback = false;
+      host.mark.clear();
+    }
   } const scope(__builtin_frame_address(0));
   const HostScope rules(library);
   try {
@@ -64,6 +68,7 @@ bool inside_callback() noexcept {
   if (!host.in_callback) return false;
   if (!left_callback()) return true;
   host.in_callback = false;
+  host.mark.clear();
   in_session([](session::Session& s) -> effort_status {
     if (s.started()) s.client().callback_left();
     return EFFORT_OK;

@@ -3,9 +3,34 @@
 
 #include "errors.hpp"
 
+#include <cerrno>
+
 #include <pthread.h>
 
 namespace effort::capi {
+
+/// A lock that is known to be free once the thread that holds it has ended: right after pthread_join, unlike the
+/// thread's id.
+class ThreadMark {
+ public:
+  ThreadMark() noexcept {
+    pthread_mutexattr_t robust;
+    if (pthread_mutexattr_init(&robust) != 0) return;
+    if (pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST) == 0) pthread_mutex_init(&mutex_, &robust);
+    pthread_mutexattr_destroy(&robust);
+  }
+  /// Marks the calling thread.  False if another thread, which has not ended, is marked.
+  bool set() noexcept {
+    const int result = pthread_mutex_trylock(&mutex_);
+    if (result == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+    return result == 0 || result == EOWNERDEAD;
+  }
+  /// Called by the marked thread.
+  void clear() noexcept { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
 
 /// Used by one thread at a time, because only calls of the host's stepping thread access it.
 struct Host {
@@ -16,6 +41,7 @@ struct Host {
   bool sampled = false;      ///< the last value passed to on_sampling
   bool in_callback = false;  ///< inside one of the callbacks, or it was left by longjmp
   pthread_t callback_thread{};
+  ThreadMark mark;                       ///< on that thread
   const void* callback_frame = nullptr;  ///< stack frame of call_host, which called the callback
   bool rebalancing = false;              ///< between effort_rebalance_begin and _end
 };

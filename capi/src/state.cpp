@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace effort::capi {
 
@@ -20,6 +20,7 @@ namespace {
 
 std::atomic<session::Session*> current_session{nullptr};
 std::atomic<bool> adapter_began{false};
+pid_t host_process = 0;
 
 // The child of a fork has no background thread and is not one of the ranks, so every call does nothing.
 void after_fork_in_child() {
@@ -32,6 +33,8 @@ void after_fork_in_child() {
 // session is not destroyed: an exchange that has begun cannot be cancelled, and later exit handlers may call MPI, which
 // progresses it.  For those handlers, calls do nothing, as in the child of a fork.
 void at_host_exit() {
+  // A child made by _Fork or clone has no background thread either, and no handler has told it.
+  if (::getpid() != host_process) return;
   static session::Session* kept = nullptr;
   kept = current_session.exchange(nullptr);
   if (!kept) return;
@@ -39,15 +42,17 @@ void at_host_exit() {
   kept->park();
 }
 
-void register_handlers() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    pthread_atfork(nullptr, nullptr, after_fork_in_child);
-    std::atexit(at_host_exit);
-  });
-}
-
 }  // namespace
+
+void register_handlers() {
+  static const bool done = [] {
+    host_process = ::getpid();
+    if (pthread_atfork(nullptr, nullptr, after_fork_in_child) != 0 || std::atexit(at_host_exit) != 0)
+      throw std::bad_alloc();
+    return true;
+  }();
+  static_cast<void>(done);
+}
 
 void set_mode(Mode mode) noexcept { current_mode.store(mode, std::memory_order_release); }
 session::Session* session() noexcept { return current_session.load(std::memory_order_acquire); }
@@ -83,8 +88,8 @@ config::Settings settings_from(const effort_config* cfg) {
 
 effort_status begin_session(const effort_config* cfg, bool adapter) {
   config::Settings settings = settings_from(cfg);
+  register_handlers();
   if (settings.disable) {
-    register_handlers();
     set_mode(Mode::disabled);
   } else {
     auto session = std::make_unique<session::Session>(std::move(settings));
@@ -106,7 +111,6 @@ static void say_notes(session::Session& session) {
 }
 
 void install(std::unique_ptr<session::Session> session) {
-  register_handlers();
   try {
     if (!capi::session()) say_notes(*session);
   } catch (const std::bad_alloc&) {  // the other ranks depend on this one

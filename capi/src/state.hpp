@@ -22,7 +22,10 @@ session::Session* session() noexcept;
 inline session::Session* active_session() noexcept { return mode() == Mode::active ? session() : nullptr; }
 /// Replaces the session; the old one is destroyed.
 void set_session(session::Session* session) noexcept;
-/// As above, with a session that becomes active.
+/// Has a host's forks and its exit noticed.  Call it before the first session begins.
+/// @throws std::bad_alloc
+void register_handlers();
+/// As set_session, with a session that becomes active.
 void install(std::unique_ptr<session::Session> session);
 bool begun_by_adapter() noexcept;
 void set_begun_by_adapter(bool adapter) noexcept;

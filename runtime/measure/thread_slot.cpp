@@ -2,9 +2,13 @@
 
 #include "runtime/measure/boundary.hpp"
 #include "runtime/measure/careful.hpp"
+#include "runtime/thread_end.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
+#include <new>
+#include <utility>
 
 namespace effort::measure {
 
@@ -17,6 +21,9 @@ static_assert(sizeof(SlotFront) == 64);
 namespace {
 
 std::mutex registry_mutex;
+
+/// The calling thread's slot until the thread ends, also while effort_this_thread_slot is null.
+EFFORT_IN_EVERY_THREAD thread_local ThreadSlot* owned = nullptr;
 
 void copy_cell(Cell& to, const Cell& from) {
   copy_value(to.ticks, from.ticks);
@@ -82,32 +89,34 @@ void ThreadSlot::prepare(std::uint64_t session, std::uint32_t regions, const Slo
 
 // ---- SlotRegistry
 
-struct SlotRegistry::Owner {
-  ThreadSlot* slot = nullptr;
-  ~Owner() {
-    effort_this_thread_slot = nullptr;
-    if (!slot) return;
-    if (slot->cells.load(std::memory_order_relaxed)) leave_all(*slot);
-    {
-      const Busy way(*slot);
-      slot->events.close();
-    }
-    slot->counters.thread_ends();
-    slot->counters.close();
-    slot->owned_.store(false, std::memory_order_release);
-    slot = nullptr;  // later calls of the ending thread acquire a new slot
+/// Gives the slot of a thread that ends back.  Later calls of the thread acquire a new one.
+void SlotRegistry::thread_ends(void*) {
+  effort_this_thread_slot = nullptr;
+  ThreadSlot* const slot = std::exchange(owned, nullptr);
+  if (!slot) return;
+  if (slot->cells.load(std::memory_order_relaxed)) leave_all(*slot);
+  {
+    const Busy way(*slot);
+    slot->events.close();
   }
-};
-thread_local SlotRegistry::Owner SlotRegistry::owner_;
+  slot->counters.thread_ends();
+  slot->counters.close();
+  slot->owned_.store(false, std::memory_order_release);
+}
 
-SlotRegistry& SlotRegistry::instance() {
-  static SlotRegistry* registry = new SlotRegistry;  // never destroyed: threads may outlive static destruction
+SlotRegistry& SlotRegistry::instance() noexcept {
+  // Never destroyed: threads may outlive static destruction.  Not from the heap, which may have no memory left.
+  alignas(SlotRegistry) static std::byte place[sizeof(SlotRegistry)];
+  static SlotRegistry* const registry = new (place) SlotRegistry;
   return *registry;
 }
 
 ThreadSlot& SlotRegistry::acquire() {
+  static const ThreadEnd end(thread_ends);
   std::lock_guard lock(registry_mutex);
-  if (!owner_.slot) {
+  if (!owned) {
+    // Otherwise the slot would keep its counters, and the region that is open, beyond the thread's end.
+    if (!end.ask()) throw std::bad_alloc();
     auto free = std::find_if(all_.begin(), all_.end(),
                              [](const auto& s) { return !s->owned_.load(std::memory_order_acquire); });
     if (free == all_.end()) {
@@ -115,10 +124,10 @@ ThreadSlot& SlotRegistry::acquire() {
       count_.store(all_.size(), std::memory_order_release);
     }
     (*free)->owned_.store(true, std::memory_order_relaxed);
-    owner_.slot = free->get();
+    owned = free->get();
   }
-  effort_this_thread_slot = owner_.slot;
-  return *owner_.slot;
+  effort_this_thread_slot = owned;
+  return *owned;
 }
 
 std::vector<ThreadSlot*> SlotRegistry::slots() {
@@ -135,20 +144,20 @@ void SlotRegistry::retire_all() {
     slot->current.store(outside, std::memory_order_relaxed);
   }
   // Other threads close their own counters: at their next session, or when they end.
-  if (owner_.slot) {
-    owner_.slot->counters.close();
-    owner_.slot->leave_session();
+  if (owned) {
+    owned->counters.close();
+    owned->leave_session();
   }
   effort_this_thread_slot = nullptr;
 }
 
 void SlotRegistry::abandon() {
   effort_this_thread_slot = nullptr;
-  if (!owner_.slot) return;
-  owner_.slot->retire();
-  owner_.slot->events.withdraw();
-  owner_.slot->counters.abandon();
-  owner_.slot = nullptr;
+  if (!owned) return;
+  owned->retire();
+  owned->events.withdraw();
+  owned->counters.abandon();
+  owned = nullptr;
 }
 
 }  // namespace effort::measure

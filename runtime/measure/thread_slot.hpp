@@ -208,9 +208,10 @@ inline ThreadSlot* this_thread_slot() noexcept { return static_cast<ThreadSlot*>
 /// that ends returns its slot, and the next new thread continues its totals.
 class SlotRegistry {
  public:
-  static SlotRegistry& instance();
+  static SlotRegistry& instance() noexcept;
 
   /// Assigns a slot to the calling thread until the thread ends.  Locks; allocates.
+  /// @throws std::bad_alloc
   ThreadSlot& acquire();
   /// All slots ever created, in order of creation.
   std::vector<ThreadSlot*> slots();
@@ -222,8 +223,7 @@ class SlotRegistry {
   void abandon();
 
  private:
-  struct Owner;  // gives a thread's slot back when the thread ends
-  static thread_local Owner owner_;
+  static void thread_ends(void*);
 
   std::atomic<std::size_t> count_{0};
   std::vector<std::unique_ptr<ThreadSlot>> all_;

@@ -80,20 +80,20 @@ RankClient& Session::client() {
 }
 
 void Session::start_local() {
-  segment_ = node::Segment::make_private({1, {1, 1}, trace_blocks(1)});
-  sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(0).cpus);
-  nodes_ = std::make_unique<SelfCommunicator>();
-  engine::NodeSetup setup;
-  setup.ranks = {0};
-  setup.node_of_rank = {0};
-  note_trace_memory(setup);
   try {
+    segment_ = node::Segment::make_private({1, {1, 1}, trace_blocks(1)});
+    sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(0).cpus);
+    nodes_ = std::make_unique<SelfCommunicator>();
+    engine::NodeSetup setup;
+    setup.ranks = {0};
+    setup.node_of_rank = {0};
+    note_trace_memory(setup);
+    client_ = make_client(0);
     start_engine(std::move(setup), *nodes_, nullptr);
   } catch (...) {
-    engine_.reset();  // before the objects that it refers to; the next call tries again
+    drop_node();  // the next call tries again
     throw;
   }
-  client_ = make_client(0);
 }
 
 void Session::start_engine(engine::NodeSetup setup, Communicator& nodes, std::function<void()> leave) {

@@ -80,6 +80,7 @@ class Session {
   std::string why_not(Status worst) const;
   static void agree_on(const Attempt& mine, exchange::Transport& transport);
   void detach();
+  void drop_node();
   void start_local();
   void drain_engine();
   void emit_report();

@@ -232,8 +232,14 @@ void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
                                  : std::string("initialization failed on this rank: ") + mine.why());
 }
 
-/// Releases what join() has created, in reverse order.
 void Session::detach() {
+  drop_node();
+  transport_->release();
+  transport_.reset();
+}
+
+/// Releases what join() or start_local() has created, in reverse order.
+void Session::drop_node() {
   stop_tracing();
   client_.reset();
   if (engine_) engine_->stop();
@@ -243,8 +249,6 @@ void Session::detach() {
   mailbox_ = nullptr;
   placement_.reset();
   segment_.reset();
-  transport_->release();
-  transport_.reset();
 }
 
 }  // namespace effort::session

@@ -6,6 +6,7 @@
 #include "check.h"
 #endif
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -78,6 +79,28 @@ static void leave_last(int odd) {
   CHECK_OK(deeper(finalize, odd ? 5 : 0));
 }
 
+#ifndef TEST_MPI
+static void* leave_and_end(void* unused) {
+  leave_every = 1;
+  for (; calls == 0 && step < 60; ++step)
+    if (setjmp(before_step) == 0) CHECK_OK(effort_progress_step());
+  return unused;
+}
+
+/* Nobody can return to the callback of a thread that has ended. */
+static void leave_in_thread_that_ends(void) {
+  start(leaving);
+  pthread_t thread;
+  pthread_create(&thread, NULL, leave_and_end, NULL);
+  pthread_join(thread, NULL);
+  CHECK(calls == 1);
+  leave_every = 1 << 30;
+  for (; step < 60; ++step) CHECK_OK(effort_progress_step());
+  CHECK(calls > 1);
+  CHECK_OK(effort_finalize());
+}
+#endif
+
 static int nested(const effort_hint* hint, void* user) {
   (void)hint;
   (void)user;
@@ -113,6 +136,9 @@ int main(int argc, char** argv) {
   leave(odd, 3, 5, 0);
   leave_last(odd);
   from_inside();
+#ifndef TEST_MPI
+  leave_in_thread_that_ends();
+#endif
 #ifdef TEST_MPI
   const int failed = failures_of_all();
   MPI_Finalize();

@@ -1,12 +1,14 @@
 /* Sessions of one process: again after finalize, disabled, in a fork's child, left without finalize. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "check.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,6 +157,22 @@ static void fork_inside_a_session(void) {
   CHECK_OK(effort_finalize());
 }
 
+/* A child that no handler of fork has prepared, as _Fork makes it, ends. */
+static void bare_child_exits(void) {
+  CHECK_OK(effort_init(NULL));
+  steps(15);
+  fflush(NULL);
+  const pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (child == 0) {
+    alarm(30);
+    exit(7);
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  CHECK_OK(effort_finalize());
+}
+
 static void leaves_early(void) {
   int32_t r;
   CHECK_OK(effort_init(NULL));
@@ -265,5 +283,6 @@ int main(void) {
   open_at_finalize();
   disabled();
   fork_inside_a_session();
+  bare_child_exits();
   return failures() != 0;
 }

@@ -36,7 +36,7 @@ allow(runtime record/text.hpp)
 allow(runtime/config analytics/number_text.hpp analytics/reduction/methods.hpp record/text.hpp runtime/environment.hpp
   record/descriptor.hpp runtime/status)
 allow(runtime/recording)
-allow(runtime/measure record/descriptor.hpp runtime/recording/ runtime/status)
+allow(runtime/measure record/descriptor.hpp runtime/recording/ runtime/status runtime/thread_end.hpp)
 allow(runtime/node runtime/recording/ analytics/window/report.hpp record/descriptor.hpp runtime/status
   runtime/quiet_write.hpp)
 allow(runtime/exchange analytics/comm/ runtime/status)
@@ -51,9 +51,9 @@ allow(runtime/session analytics/ record/ runtime/)
 allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/environment.hpp
   runtime/status)
 allow(adapters/kokkos_tools runtime/session/adapter_port.hpp runtime/measure/ runtime/environment.hpp
-  runtime/quiet_write.hpp effort/)
+  runtime/quiet_write.hpp runtime/thread_end.hpp effort/)
 allow(adapters/ompt runtime/session/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/host_scope.hpp
-  runtime/quiet_write.hpp effort/)
+  runtime/quiet_write.hpp runtime/thread_end.hpp effort/)
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp
   analytics/window/report.hpp record/text.hpp)
 allow(tools analytics/ record/)
@@ -74,7 +74,7 @@ allow(adapters/functions analytics/calls/live.hpp analytics/calls/stamps.hpp rec
   record/descriptor.hpp runtime/environment.hpp runtime/host_scope.hpp runtime/measure/tsc.hpp)
 allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
-  runtime/quiet_write.hpp record/descriptor.hpp effort/)
+  runtime/quiet_write.hpp runtime/thread_end.hpp record/descriptor.hpp effort/)
 allow(adapters/pmpi/calls runtime/session/adapter_port.hpp runtime/measure/ effort/)
 allow(adapters/pmpi/messages adapters/pmpi/calls/ analytics/communication/arrival.hpp runtime/config/ runtime/measure/
   runtime/recording/ runtime/host_scope.hpp effort/)

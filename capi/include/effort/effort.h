@@ -263,10 +263,10 @@ typedef struct effort_hint {
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
  *  step, for every hint.  Returns 1: rebalanced now, 0: did not, < 0: failed; the ranks' answers are combined by
  *  maximum.  A callback also counts as failed if it throws, if its thread is cancelled or exits, or if it is left by
- *  longjmp.  A longjmp is noticed by the next call for a step, a snapshot or effort_finalize, which first completes the
- *  interrupted step.  The callback may call everything except effort_progress_step, effort_finalize, effort_init* and
- *  effort_snapshot, which return EFFORT_ERR_CALLBACK and do nothing.  However long it takes, it delays only the next
- *  hint. */
+ *  longjmp.  A longjmp is noticed by the next call for a step, a snapshot or effort_finalize in that thread, or in any
+ *  thread once that one has ended; the call first completes the interrupted step.  The callback may call everything
+ *  except effort_progress_step, effort_finalize, effort_init* and effort_snapshot, which return EFFORT_ERR_CALLBACK and
+ *  do nothing.  However long it takes, it delays only the next hint. */
 typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 
 /** Sets the callback (NULL: none) and its user pointer, which the library only passes on. */

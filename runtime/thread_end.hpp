@@ -1,0 +1,38 @@
+// What the library does instead of thread_local objects with destructors.
+#pragma once
+
+#include <atomic>
+
+#include <pthread.h>
+
+/// For thread_local variables: they lie in memory that every thread has from its start, even if the library was loaded
+/// late.  Otherwise a thread's first access may need memory, and glibc aborts the process if there is none.
+#define EFFORT_IN_EVERY_THREAD __attribute__((tls_model("initial-exec")))
+
+namespace effort {
+
+/// Calls a function at the end of each thread that asks for it.  A thread_local object with a destructor would be
+/// shorter, but glibc aborts the process if it has no memory to note the destructor.
+///
+/// The function comes after the destructors of the thread's own thread_local objects, and again if the thread asks
+/// again meanwhile.  It does not come when the main thread returns from main.  Make this a static object, so that no
+/// thread calls the function of a library that has been unloaded.
+class ThreadEnd {
+ public:
+  explicit ThreadEnd(void (*at_end)(void*)) noexcept : has_key_(pthread_key_create(&key_, at_end) == 0) {}
+  ~ThreadEnd() {
+    if (has_key_.exchange(false)) pthread_key_delete(key_);
+  }
+  ThreadEnd(const ThreadEnd&) = delete;
+  ThreadEnd& operator=(const ThreadEnd&) = delete;
+
+  /// False if there is no memory for it.  True without effect in a process that has used up its keys
+  /// (PTHREAD_KEYS_MAX) or that is exiting: what the thread has is then lost at its end.
+  bool ask() const noexcept { return !has_key_ || pthread_setspecific(key_, this) == 0; }
+
+ private:
+  pthread_key_t key_ = 0;
+  std::atomic<bool> has_key_;
+};
+
+}  // namespace effort
