@@ -1,4 +1,5 @@
 // Writes a snapshot to disk atomically.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -22,6 +24,12 @@ namespace {
 
 [[noreturn]] void fail(const char* problem, const fs::path& path, int error) {
   throw fs::filesystem_error(problem, path, std::error_code(error, std::generic_category()));
+}
+
+/// A name in a directory, as operator/ makes it.  That one was seen to crash when it got no memory (libstdc++ 12).
+fs::path inside(const fs::path& directory, const std::string& name) {
+  const std::string& text = directory.native();
+  return {text.empty() || text.ends_with('/') ? text + name : text + '/' + name};
 }
 
 /// Writes all of `bytes` and syncs them to disk.
@@ -137,8 +145,8 @@ class Temporary {
 
   static fs::path unique_beside(const fs::path& target) {
     static std::atomic<unsigned> counter{0};
-    return target.parent_path() / ("." + target.filename().string() + ending_here() + std::to_string(::getpid()) + "." +
-                                   std::to_string(counter.fetch_add(1)) + ".part");
+    return inside(target.parent_path(), "." + target.filename().string() + ending_here() + std::to_string(::getpid()) +
+                                            "." + std::to_string(counter.fetch_add(1)) + ".part");
   }
 
   fs::path path_;
@@ -174,26 +182,32 @@ class Abandoned {
   bool locked_;
 };
 
-/// Removes the temporary files of killed writers, and the empty files with which they have claimed a name.
+struct CloseDirectory {
+  void operator()(DIR* d) const { ::closedir(d); }
+};
+
+/// Removes the temporary files of killed writers, and the empty files with which they have claimed a name.  Not by a
+/// directory_iterator: libstdc++'s ends the process if it gets no memory.
 void remove_abandoned(const fs::path& directory) {
   const std::string ending = ending_here();
-  std::error_code unreadable;
-  for (fs::directory_iterator entry(directory, unreadable), end; entry != end; entry.increment(unreadable)) {
-    const std::string target = target_of(entry->path().filename().string(), ending);
+  const std::unique_ptr<DIR, CloseDirectory> open(::opendir(directory.c_str()));
+  while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+    const std::string target = target_of(entry->d_name, ending);
     if (target.empty()) continue;
-    const Abandoned file(entry->path());
+    const fs::path left = inside(directory, entry->d_name);
+    const Abandoned file(left);
     if (!file) continue;
-    const fs::path claimed = directory / target;
+    const fs::path claimed = inside(directory, target);
     const Abandoned claim(claimed);  // locked until it is removed
     if (claim.is_empty_claim()) ::unlink(claimed.c_str());
-    ::unlink(entry->path().c_str());
+    ::unlink(left.c_str());
   }
 }
 
 void write_named(const fs::path& directory, const fs::path& target, std::span<const std::byte> bytes) {
   remove_abandoned(directory);
   for (int k = 1;; ++k) {
-    Temporary temporary(directory / target.filename());
+    Temporary temporary(inside(directory, target.filename().string()));
     if (temporary.lost() && k < most_attempts) continue;
     temporary.write(bytes);
     return temporary.give_name(target);
@@ -215,14 +229,16 @@ void sync_directory(const fs::path& directory) {
 }  // namespace
 
 void write_file(const fs::path& path, std::span<const std::byte> bytes) {
-  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  fs::create_directories(directory);
+  const std::size_t slash = path.native().rfind('/');
+  const fs::path directory(slash == std::string::npos ? "." : path.native().substr(0, std::max(slash, std::size_t{1})));
+  if (struct stat found{}; ::stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))
+    fs::create_directories(directory);
   if (!write_unnamed(directory, path, bytes)) write_named(directory, path, bytes);
   sync_directory(directory);
 }
 
 fs::path write_snapshot(const fs::path& directory, const Run& run, std::span<const std::byte> bytes) {
-  const fs::path wanted = directory / file_name(run);
+  const fs::path wanted = inside(directory, file_name(run));
   fs::path path = wanted;
   for (int attempt = 1;; ++attempt) {
     try {
@@ -230,7 +246,7 @@ fs::path write_snapshot(const fs::path& directory, const Run& run, std::span<con
       return path;
     } catch (const fs::filesystem_error& e) {
       if (e.code() != std::errc::file_exists || attempt > 10000) throw;
-      path = directory / (wanted.stem().string() + "." + std::to_string(attempt) + ".effort");
+      path = inside(directory, wanted.stem().string() + "." + std::to_string(attempt) + ".effort");
     }
   }
 }

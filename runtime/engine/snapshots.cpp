@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <system_error>
+#include <new>
 #include <utility>
 
 namespace effort::engine {
@@ -46,22 +46,36 @@ int Snapshots::lose(const char* why) {
 
 /// Waits for the periodic snapshot that is being written, if any.
 void Snapshots::finish_writing() {
-  if (!writing_.valid()) return;
+  writer_.join();
+  const std::unique_ptr<Writing> done = std::move(writing_);
+  if (!done) return;
+  writing_cpu_seconds_ += done->cpu_seconds;
+  if (done->failed) lost_status_ = lose(done->why.empty() ? "out of memory" : done->why.c_str());
+}
+
+void Snapshots::Writing::run() noexcept {
   try {
-    writing_cpu_seconds_ += writing_.get();
+    cpu_seconds = write();
   } catch (const std::exception& e) {
-    lost_status_ = lose(e.what());
+    failed = true;
+    try {
+      why = e.what();
+    } catch (const std::bad_alloc&) {
+    }
+  } catch (...) {
+    failed = true;
+    why = "unknown";  // short enough to need no memory
   }
 }
 
 /// Runs `write` on a separate thread, or directly if none can be created.
 void Snapshots::write_aside(std::function<double()> write) {
-  const auto task = std::make_shared<std::packaged_task<double()>>(std::move(write));
-  writing_ = task->get_future();
+  writing_ = std::make_unique<Writing>();
+  writing_->write = std::move(write);
   try {
-    writer_.start([task] { (*task)(); });
-  } catch (const std::system_error&) {
-    (*task)();
+    writer_.start([writing = writing_.get()] { writing->run(); });
+  } catch (const std::exception&) {
+    writing_->run();
   }
 }
 

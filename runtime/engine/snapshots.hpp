@@ -12,7 +12,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <future>
+#include <memory>
 #include <string>
 
 namespace effort::engine {
@@ -42,6 +42,14 @@ class Snapshots {
 
  private:
   enum class Occasion { periodic, asked, last };
+  /// A periodic one that is being written.  Not a std::future: without memory, its end could throw from a destructor.
+  struct Writing {
+    std::function<double()> write;  ///< returns the CPU seconds that it took
+    double cpu_seconds = 0;
+    bool failed = false;
+    std::string why;  ///< it failed; empty without memory for the message
+    void run() noexcept;
+  };
   int write(const std::string& path, Occasion occasion);
   int lose(const char* why);
   void write_aside(std::function<double()> write);
@@ -57,8 +65,8 @@ class Snapshots {
   TraceKeeper* const tracer_;
 
   std::int64_t asked_ = 0;
-  int lost_status_ = 0;             ///< of the periodic ones
-  std::future<double> writing_;     ///< of a periodic one: the CPU seconds that it took
+  int lost_status_ = 0;  ///< of the periodic ones
+  std::unique_ptr<Writing> writing_;
   double writing_cpu_seconds_ = 0;  ///< of those that are done
   std::string failure_, report_;
   BackgroundThread writer_;
