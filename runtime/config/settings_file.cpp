@@ -119,6 +119,9 @@ void append_table(const std::string& key, const toml::table& table, const std::s
                   std::vector<FileSetting>& out) {
   using Place = FileSetting::Place;
   const auto line = static_cast<int>(table.source().begin.line);
+  if (key != "TRACE_GROUP" && key != "TRACE_POLICY")
+    refuse_file(path, ", line " + std::to_string(line) + ": there is no table " + record::visible(key) +
+                          ": settings stand at the top of the file, in no table");
   // An empty table would not reach the code that checks tables.
   if (table.empty())
     refuse_file(path, ", line " + std::to_string(line) + ": the table " + record::visible(key) +

@@ -308,6 +308,7 @@ TEST_CASE("wrong tables are refused with the file and the line") {
            Case{"[[trace_policy]]\n", "line 1", "TRACE_POLICY is empty"},
            Case{group + "[[trace_group]]\n", "line 5", "TRACE_GROUP is empty"},
            Case{"trace_group = {}\n", "line 1", "TRACE_GROUP is empty"},
+           Case{"hint_lag = 1\n[effort]\nwindow = 3\n", "line 2", "no table EFFORT"},
            Case{"trace_group = 5\n", "line 1", "TRACE_GROUP"},
        }) {
     INFO(c.content);
