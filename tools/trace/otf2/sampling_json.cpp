@@ -1,6 +1,7 @@
 #include "tools/trace/otf2/sampling_json.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -67,6 +68,9 @@ ordered_json window_json(const TraceWindow& window) {
 TraceWindow window_from(const json& from) {
   TraceWindow out;
   each_field(out, read_from(from));
+  constexpr std::int64_t most = std::int64_t{1} << 62;  // so that differences can be computed
+  for (const std::int64_t value : {out.first_step, out.last_step, out.start_ns, out.end_ns})
+    if (value < -most || value > most) throw std::runtime_error("a step or a time of a window is out of range");
   for (const json& stratum : from.at("strata")) out.strata.push_back({stratum.at(0), stratum.at(1)});
   for (const json& rank : from.at("ranks")) {
     KeptRank kept{rank.at(0), rank.at(1), rank.at(2), rank.at(3), rank.at(4), rank.at(5)};
