@@ -11,12 +11,12 @@
 
 namespace effort {
 
-/// Calls a function at the end of each thread that asks for it.  A thread_local object with a destructor would be
+/// Calls a function at the end of each thread that registers.  A thread_local object with a destructor would be
 /// shorter, but glibc aborts the process if it has no memory to note the destructor.
 ///
-/// The function comes after the destructors of the thread's own thread_local objects, and again if the thread asks
-/// again meanwhile.  It does not come when the main thread returns from main.  Make this a static object, so that no
-/// thread calls the function of a library that has been unloaded.
+/// The function runs after the destructors of the thread's thread_local objects, and again if the thread registers
+/// again in the meantime.  It does not run when the main thread returns from main.  Declare this object static: its
+/// destructor unregisters the function before the library is unloaded.
 class ThreadEnd {
  public:
   explicit ThreadEnd(void (*at_end)(void*)) noexcept : has_key_(pthread_key_create(&key_, at_end) == 0) {}
@@ -26,8 +26,8 @@ class ThreadEnd {
   ThreadEnd(const ThreadEnd&) = delete;
   ThreadEnd& operator=(const ThreadEnd&) = delete;
 
-  /// False if there is no memory for it.  True without effect in a process that has used up its keys
-  /// (PTHREAD_KEYS_MAX) or that is exiting: what the thread has is then lost at its end.
+  /// Registers the calling thread.  Returns false if memory is exhausted.  If the process has used up its thread keys
+  /// (PTHREAD_KEYS_MAX) or is exiting, returns true but does nothing: the thread's data is then leaked when it ends.
   bool ask() const noexcept { return !has_key_ || pthread_setspecific(key_, this) == 0; }
 
  private:

@@ -21,7 +21,7 @@ constexpr int most_trials = 7;
 constexpr double worthwhile = 0.012;
 /// Bits of a coded value: a step larger by a factor of 2 saves one of them.
 constexpr double bits_per_value = 6;
-/// Trials after which the expected error is no longer trusted.
+/// Number of trials that rely on the expected error; later trials interpolate between measured errors.
 constexpr int trusting_trials = 2;
 /// Least factor between a step that keeps the bound and the next one, while none has broken it.
 constexpr double least_growth = 1.01;

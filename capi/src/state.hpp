@@ -22,7 +22,7 @@ session::Session* session() noexcept;
 inline session::Session* active_session() noexcept { return mode() == Mode::active ? session() : nullptr; }
 /// Replaces the session; the old one is destroyed.
 void set_session(session::Session* session) noexcept;
-/// Has a host's forks and its exit noticed.  Call it before the first session begins.
+/// Registers handlers for forks and for the exit of the host.  Call it before the first session begins.
 /// @throws std::bad_alloc
 void register_handlers();
 /// As set_session, with a session that becomes active.

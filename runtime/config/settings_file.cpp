@@ -120,8 +120,8 @@ void append_table(const std::string& key, const toml::table& table, const std::s
   using Place = FileSetting::Place;
   const auto line = static_cast<int>(table.source().begin.line);
   if (key != "TRACE_GROUP" && key != "TRACE_POLICY")
-    refuse_file(path, ", line " + std::to_string(line) + ": there is no table " + record::visible(key) +
-                          ": settings stand at the top of the file, in no table");
+    refuse_file(path, ", line " + std::to_string(line) + ": settings have no table " + record::visible(key) +
+                          ": put the keys at the top level of the file");
   // An empty table would not reach the code that checks tables.
   if (table.empty())
     refuse_file(path, ", line " + std::to_string(line) + ": the table " + record::visible(key) +

@@ -16,10 +16,10 @@ constexpr double least_apart = 2500;
 // One timed call and those that it represents make up at most this share of a region's load in a step.  Calls of which
 // many cost more are not sampled, so this only limits what a rare interruption can do.
 constexpr double most_of_one_call = 0.05;
-// Unless timing a region at every call costs more than this share of the computing time, accuracy of the load is worth
-// it, whatever MAX_OVERHEAD says.
+// Share of the computing time that an accurate load may cost, even if it exceeds MAX_OVERHEAD.  Above it, the region is
+// sampled regardless of the error.
 constexpr double worth_its_cost = 0.1;
-// Looks from one observation of a region that cannot be sampled to the next, at most: 3 s or more.
+// Maximum number of looks (at least 3 s) before a region that could not be sampled is observed again.
 constexpr int longest_rest = 64;
 // A single look may coincide with a moment in which the rank did not run.
 constexpr int exhausted_looks_before_note = 3;

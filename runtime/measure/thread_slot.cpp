@@ -89,7 +89,7 @@ void ThreadSlot::prepare(std::uint64_t session, std::uint32_t regions, const Slo
 
 // ---- SlotRegistry
 
-/// Gives the slot of a thread that ends back.  Later calls of the thread acquire a new one.
+/// Returns the slot of a thread that ends.  Later calls of the thread acquire a new one.
 void SlotRegistry::thread_ends(void*) {
   effort_this_thread_slot = nullptr;
   ThreadSlot* const slot = std::exchange(owned, nullptr);

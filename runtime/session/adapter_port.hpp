@@ -51,8 +51,9 @@ class AdapterPort {
   virtual measure::ThreadSlot* slot() = 0;
   /// Id of a region; 0 if it cannot be registered (limits, no session).  A known name keeps its kind.
   virtual std::uint32_t region(const std::string& name, measure::Kind kind) = 0;
-  /// Begin and end one of these regions, or one that was open already (measure::innermost()).  The host's effort_begin
-  /// may refuse ids that only an adapter has got.  False if there is no session, or if the regions are not nested.
+  /// Begin and end a region from region(), or one that is already open (measure::innermost()).  Adapters use these
+  /// because effort_begin may reject ids that the host has not obtained.  Return false outside a session, or if the
+  /// calls do not nest.
   virtual bool begin_region(std::uint32_t region) = 0;
   virtual bool end_region(std::uint32_t region) = 0;
   /// As effort_add.
