@@ -17,8 +17,8 @@ void grow(std::atomic<T*>& array, std::vector<std::unique_ptr<T[]>>& owned, std:
   auto fresh = std::make_unique<T[]>(new_size);
   if (const T* old = array.load(std::memory_order_relaxed))
     for (std::size_t i = 0; i < old_size; ++i) copy(fresh[i], old[i]);
-  array.store(fresh.get(), std::memory_order_release);
-  owned.push_back(std::move(fresh));
+  owned.push_back(std::move(fresh));  // may throw, so before the array can be seen
+  array.store(owned.back().get(), std::memory_order_release);
 }
 
 template <typename T>
