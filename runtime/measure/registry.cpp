@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace effort::measure {
 namespace {
@@ -22,6 +23,12 @@ constexpr std::string_view own_metrics[] = {"time",
                                             "late_sender_wait",
                                             "message_transfer",
                                             "caused_wait"};
+
+/// For one more element.
+template <typename T>
+void make_room(std::vector<T>& all) {
+  if (all.size() == all.capacity()) all.reserve(std::max<std::size_t>(2 * all.size(), 16));
+}
 
 }  // namespace
 
@@ -129,12 +136,16 @@ Registry::Found Registry::define(Definition what, const char* name, Kind kind, c
     case Definition::note: id = limited(*(counter = &n_notes_), max_regions, "notes"); break;
     case Definition::communicator: id = limited(*(counter = &n_communicators_), max_regions, "communicators"); break;
   }
-  defined_.push_back({what, id, kind, name, unit});
+  // All that may fail for lack of memory comes first, so that nothing is half defined.
+  Defined fresh{what, id, kind, name, unit};
+  make_room(defined_);
+  if (what == Definition::region) make_room(regions_);
+  index_.emplace(Key{what, name}, defined_.size());
+  defined_.push_back(std::move(fresh));
   if (what == Definition::region) {
     regions_.push_back(defined_.size() - 1);
     kinds_[id].store(kind, std::memory_order_relaxed);  // before any slot knows the id
   }
-  index_.emplace(Key{what, name}, defined_.size() - 1);
   counter->fetch_add(1, std::memory_order_release);
   n_defined_.store(defined_.size(), std::memory_order_release);
   return {id, false};
