@@ -4,24 +4,36 @@
 // place is a stack of calls); `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init.
 // The rule after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the
 // same hints, and switch off at the same step.
+//
+// All functions that allocate are refused, also on behalf of the C and C++ libraries when these are called by the
+// library: not what MPI and hwloc allocate.
 #include "counted_communicators.h"
 #include "mpi_check.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <new>
 #include <string>
 
 #include <execinfo.h>
+#include <link.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+}
 
 namespace {
 
@@ -37,6 +49,58 @@ bool on_background_thread() {
   return std::strcmp(name, "effort") == 0;
 }
 
+/// The code of the library or of this program, and of the C and C++ libraries.
+struct Code {
+  std::uintptr_t first, end;
+  bool passes_on;  ///< of the latter, which allocate for whoever calls them
+};
+std::array<Code, 32> code;
+std::size_t n_code = 0;
+
+int note_code(dl_phdr_info* object, std::size_t, void*) {
+  const std::string path = object->dlpi_name;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  bool passes_on = false;
+  for (const char* const start : {"libc.so", "libstdc++", "libc++", "libgcc_s", "ld-"})
+    passes_on = passes_on || name.starts_with(start);
+  if (!passes_on && !path.empty() && !name.starts_with("libeffort")) return 0;
+  for (int i = 0; i < object->dlpi_phnum && n_code < code.size(); ++i) {
+    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+    const std::uintptr_t first = object->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD && (part.p_flags & PF_X)) code[n_code++] = {first, first + part.p_memsz, passes_on};
+  }
+  return 0;
+}
+
+const Code* code_at(std::uintptr_t address) {
+  const auto end = code.begin() + static_cast<std::ptrdiff_t>(n_code);
+  const auto at = std::find_if(code.begin(), end, [&](const Code& c) { return address >= c.first && address < c.end; });
+  return at == end ? nullptr : &*at;
+}
+
+thread_local bool tracing = false;
+/// The calls that have led to an allocation, innermost first.
+struct Stack {
+  void* frames[32];
+  int n;
+  Stack() {
+    tracing = true;
+    n = backtrace(frames, 32);
+    tracing = false;
+  }
+};
+
+/// @param caller  of the function that allocates
+bool is_for_library(void* caller) {
+  const Code* from = code_at(reinterpret_cast<std::uintptr_t>(caller));
+  if (!from || !from->passes_on) return from != nullptr;
+  const Stack stack;
+  int i = 0;
+  while (i < stack.n && stack.frames[i] != caller) ++i;
+  for (; i < stack.n && from && from->passes_on; ++i) from = code_at(reinterpret_cast<std::uintptr_t>(stack.frames[i]));
+  return from && !from->passes_on;
+}
+
 /// Places of the background thread's allocations, in the order of first use; without allocations of its own.
 struct Places {
   std::array<std::uint64_t, 16384> known;
@@ -48,10 +112,9 @@ struct Places {
 Places places;
 
 std::uint64_t place() {
-  void* frames[32];
-  const int n = backtrace(frames, 32);
+  const Stack stack;
   std::uint64_t hash = 14695981039346656037u;
-  for (int i = 0; i < n; ++i) hash = (hash ^ reinterpret_cast<std::uintptr_t>(frames[i])) * 1099511628211u;
+  for (int i = 0; i < stack.n; ++i) hash = (hash ^ reinterpret_cast<std::uintptr_t>(stack.frames[i])) * 1099511628211u;
   return hash;
 }
 
@@ -67,9 +130,13 @@ bool refuses_at_place() {
   return places.reached = here == places.wanted;
 }
 
-bool refuses() {
-  if (!armed.load(std::memory_order_relaxed)) return false;
+bool refuses(void* caller) {
+  if (!armed.load(std::memory_order_relaxed) || tracing) return false;
   if (where == Where::host ? !in_library : !on_background_thread()) return false;
+  const int error = errno;
+  const bool counts = is_for_library(caller);
+  errno = error;
+  if (!counts) return false;
   if (where == Where::background) {
     if (!refuses_at_place()) return false;
   } else {
@@ -77,22 +144,26 @@ bool refuses() {
     if (n > 0 || (n < 0 && !ever)) return false;
   }
   ++refused;
+  errno = ENOMEM;
   return true;
 }
 
 }  // namespace
 
-// The library's allocations come here.
-void* operator new(std::size_t size) {
-  if (!refuses())
-    if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
+#define REFUSES refuses(__builtin_return_address(0))
+extern "C" {
+void* malloc(std::size_t bytes) { return REFUSES ? nullptr : __libc_malloc(bytes); }
+void* calloc(std::size_t n, std::size_t bytes) { return REFUSES ? nullptr : __libc_calloc(n, bytes); }
+void* realloc(void* old, std::size_t bytes) { return REFUSES ? nullptr : __libc_realloc(old, bytes); }
+void* memalign(std::size_t to, std::size_t bytes) { return REFUSES ? nullptr : __libc_memalign(to, bytes); }
+void* aligned_alloc(std::size_t to, std::size_t bytes) { return REFUSES ? nullptr : __libc_memalign(to, bytes); }
+int posix_memalign(void** out, std::size_t to, std::size_t bytes) {
+  void* const memory = REFUSES ? nullptr : __libc_memalign(to, bytes);
+  if (!memory) return ENOMEM;
+  *out = memory;
+  return 0;
 }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return refuses() ? nullptr : std::malloc(size ? size : 1);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -221,7 +292,6 @@ bool run(int culprit, long n, bool all_that_follow) {
 
 /// The number of places at which the background thread of a clean session allocates.
 static long find_places(int culprit) {
-  place();  // the first call loads a library
   places.record = true;
   run(culprit, 0, false);
   places.record = false;
@@ -245,6 +315,8 @@ int main(int argc, char** argv) {
   if (rank == 0 && !mkdtemp(name)) return 2;
   MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
   directory = name;
+  dl_iterate_phdr(note_code, nullptr);
+  place();  // the first backtrace loads a library
   clean_session();
   const long last = where == Where::limit ? 20 : where == Where::background ? find_places(culprit) : LONG_MAX;
   long sessions = 0, refusals = 0;
