@@ -40,6 +40,7 @@ effort_region_id region_named(const std::string& name, Kind kind) {
   std::uint32_t id = 0;
   if (n_regions.load(std::memory_order_relaxed) < most_regions) {
     id = port().region(name, kind);
+    if (id == 0 && port().has_room_for_region()) throw std::bad_alloc();
     n_regions.fetch_add(1, std::memory_order_relaxed);
   }
   if (id == 0) {
@@ -120,6 +121,7 @@ bool Thread::prepare() {
     }
     left_at(slot->last_boundary(), false);  // the first call takes the careful path
     polled_in_vain = false;
+    own_ = 0;
     session_ = session;
     own_ = region_named("(effort)", Kind::wait);
   });
@@ -188,7 +190,6 @@ Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) 
 }
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) {
-  constexpr int most_refusals = 64;  // each costs the host about as much time as creating a site
   Site* made = nullptr;
   if (refusals_ >= most_refusals) return made;
   // This takes a tenth of a millisecond the first time; do not charge it to the host's computation.
@@ -214,17 +215,23 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
   return made;
 }
 
-effort_region_id Thread::pair(const Path& to) {
-  auto [at, fresh] = pairs_.try_emplace(std::uint64_t{last->path->id} << 32 | to.id, 0);
-  if (fresh)
-    at->second =
+effort_region_id Thread::pair(const Path& to) noexcept {
+  const std::uint64_t both = std::uint64_t{last->path->id} << 32 | to.id;
+  if (const auto known = pairs_.find(both); known != pairs_.end()) return known->second;
+  effort_region_id region = 0;
+  if (refusals_ >= most_refusals) return region;
+  const bool could = attempt([&] {
+    region =
         region_named(path_depth() > 0 ? last->path->text + " > " + to.text : name_of_all(Kind::compute), Kind::compute);
-  return at->second;
+    if (region > 0) pairs_.emplace(both, region);
+  });
+  if (!could || region == 0) ++refusals_;
+  return region;
 }
 
-effort_region_id Thread::find_pair(Site& site) {
+effort_region_id Thread::find_pair(Site& site) noexcept {
   last->then = &Site::nowhere;
-  if (!attempt([&] { last->pair = pair(*site.path); })) return 0;
+  last->pair = pair(*site.path);
   if (site.region > 0 && last->pair > 0) last->then = &site;
   return last->pair;
 }

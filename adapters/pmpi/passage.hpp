@@ -91,9 +91,10 @@ class Thread {
   /// Null if out of memory.
   Site* site(Call call, const void* return_address, const std::byte* cfa);
 
-  /// The region of the computation between the last call that split and one from this site.
-  effort_region_id pair(Site& site) { return last->then == &site ? last->pair : find_pair(site); }
-  effort_region_id pair(const Path& to);
+  /// The region of the computation between the last call that split and one from this site; 0 if it cannot be
+  /// registered, also for lack of memory.
+  effort_region_id pair(Site& site) noexcept { return last->then == &site ? last->pair : find_pair(site); }
+  effort_region_id pair(const Path& to) noexcept;
 
   /// Whether the time between the last call that split and one from this site was waiting: both are polls at one place,
   /// and the first one found nothing.
@@ -162,16 +163,17 @@ class Thread {
   Site* add_site(Call call, const void* return_address, const std::byte* cfa);
   void read_cpu_clock(Site& site);
   void count_long_gap(std::uint64_t gap);
-  effort_region_id find_pair(Site& site);
+  effort_region_id find_pair(Site& site) noexcept;
 
   std::uint64_t session_ = 0;
   effort_region_id own_ = 0;          ///< region for the time spent determining call paths
   std::int64_t cpu_left_ = not_read;  ///< CPU time when the last call that split was left
   static constexpr std::int64_t not_read = -1, too_many_reads = -2;
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
-  Site* before_ = nullptr;  ///< the call that the computation at hand began after
-  Site landmark_;           ///< `last`, if that is not a call
-  int refusals_ = 0;        ///< number of sites for which memory ran out
+  Site* before_ = nullptr;                  ///< the call that the computation at hand began after
+  Site landmark_;                           ///< `last`, if that is not a call
+  int refusals_ = 0;                        ///< number of sites and pairs for which memory ran out
+  static constexpr int most_refusals = 64;  ///< each costs the host about as much time as creating a site
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
   std::array<Behind, places> behind_{};                        ///< of crowded places

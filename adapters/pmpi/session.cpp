@@ -33,6 +33,7 @@ std::uint64_t init_began = 0;
 double init_seconds = 0;
 bool finalizing = false;
 bool ours = false;  // this copy is the one interceptor
+const Path* step_end = nullptr;
 
 void choose_splits(const config::Settings& settings) {
   split_calls.reset();
@@ -88,7 +89,7 @@ void look_for_other_tools() {
 /// The clock's ticks in a time.
 std::uint64_t ticks_in(double seconds) { return static_cast<std::uint64_t>(seconds / port().seconds_per_tick()); }
 
-void before_step() {
+void before_step() noexcept {
   Thread* thread = this_thread;
   measure::ThreadSlot* slot = measure::this_thread_slot();
   if (thread && !thread->driving) leave_steps_to_host();
@@ -96,14 +97,13 @@ void before_step() {
   if (traffic_on) traffic_step(finalizing);
   if (arrivals_on) arrivals_step();
   if (!thread->driving) {
-    static const Path& step_end = landmark("step");
-    port().claim(*slot, static_cast<std::uint32_t>(thread->pair(step_end)));
-    thread->pass(step_end);
+    port().claim(*slot, static_cast<std::uint32_t>(thread->pair(*step_end)));
+    thread->pass(*step_end);
   }
 }
 
 /// The time that ending the step takes is not the host's computation.
-void after_step() {
+void after_step() noexcept {
   Thread* thread = this_thread;
   measure::ThreadSlot* slot = measure::this_thread_slot();
   if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
@@ -140,6 +140,7 @@ bool get_ready(const void* return_address, const void* cfa) {
   new_session();
   Trail trail = unwind(return_address, static_cast<const std::byte*>(cfa), depth);
   thread.pass(path_of(Call::Init, return_address, trail));
+  step_end = &landmark("step");
   prepare_steps(*port().settings());
   return true;
 }

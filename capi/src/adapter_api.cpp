@@ -55,6 +55,11 @@ class Port final : public session::AdapterPort {
     return in_active<measure::ThreadSlot*>(nullptr, [](session::Session& s) { return &s.recorder().slot(); });
   }
 
+  bool has_room_for_region() const override {
+    return in_active(false,
+                     [](session::Session& s) { return s.recorder().registry().n_regions() < measure::max_regions; });
+  }
+
   std::uint32_t region(const std::string& name, measure::Kind kind) override {
     return in_active(std::uint32_t{0},
                      [&](session::Session& s) { return s.recorder().registry().region(name.c_str(), kind).id; });

@@ -29,8 +29,8 @@ class AdapterPort {
  public:
   /// Called on the stepping thread around each progress step, whether the host or the adapter ends the step.
   struct StepHooks {
-    void (*before)() = nullptr;
-    void (*after)() = nullptr;
+    void (*before)() noexcept = nullptr;
+    void (*after)() noexcept = nullptr;
   };
 
   virtual ~AdapterPort() = default;
@@ -49,7 +49,9 @@ class AdapterPort {
   virtual std::uint64_t ticks() const = 0;
   /// The calling thread's slot, prepared for all regions known now; null without an active session.  Locks; allocates.
   virtual measure::ThreadSlot* slot() = 0;
-  /// Id of a region; 0 if it cannot be registered (limits, no session).  A known name keeps its kind.
+  /// Whether the limit of regions allows another one; false without a session.
+  virtual bool has_room_for_region() const = 0;
+  /// Id of a region; 0 if it cannot be registered (limits, memory, no session).  A known name keeps its kind.
   virtual std::uint32_t region(const std::string& name, measure::Kind kind) = 0;
   /// Begin and end a region from region(), or one that is already open (measure::innermost()).  Adapters use these
   /// because effort_begin may reject ids that the host has not obtained.  Return false outside a session, or if the
@@ -105,7 +107,7 @@ namespace effort::session {
 
 /// Identifies the version and the layout of shared structures, which must be equal in an adapter and the library.
 inline std::string port_build() {
-  constexpr int interface_number = 5;  ///< raised with every change of AdapterPort's members between versions
+  constexpr int interface_number = 6;  ///< raised with every change of AdapterPort's members between versions
   return EFFORT_VERSION_STRING " " + std::to_string(interface_number) + " " +
          std::to_string(sizeof(measure::ThreadSlot)) + " " + std::to_string(sizeof(config::Settings)) + " " +
          std::to_string(sizeof(measure::SlotFront));
