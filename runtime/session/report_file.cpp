@@ -4,26 +4,54 @@
 #include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace effort::session {
 namespace {
 
-/// 0, or the error number.
-int write_all(int file, const std::string& text) {
-  if (ftruncate(file, 0) != 0) return errno;
-  for (std::size_t done = 0; done < text.size();) {
+/// Makes sure that the file can hold so many bytes, without changing its content.  Returns 0 or the error number.
+int reserve(int file, std::size_t bytes) {
+  rlimit most{};
+  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return EFBIG;
+  int error = 0;
+  do error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  while (error == EINTR);
+  const bool unsupported = error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == ENODEV;
+  return unsupported ? 0 : error;
+}
+
+/// Replaces the content of the file; if there is no room for the new one, the old one stays.  Returns 0 or the error
+/// number.
+int replace_content(int file, off_t old_bytes, const std::string& text) {
+  int error = reserve(file, text.size());
+  std::size_t done = 0;
+  while (error == 0 && done < text.size()) {
     const ssize_t count = write(file, text.data() + done, text.size() - done);
-    if (count < 0 && errno != EINTR) return errno;
+    if (count < 0 && errno != EINTR) error = errno;
     if (count > 0) done += static_cast<std::size_t>(count);
   }
-  return 0;
+  const off_t bytes = error == 0 ? static_cast<off_t>(text.size()) : std::max(old_bytes, static_cast<off_t>(done));
+  int cut = 0;
+  do cut = ftruncate(file, bytes);
+  while (cut != 0 && errno == EINTR);
+  return cut != 0 && error == 0 ? errno : error;
+}
+
+/// A new file if there is none, and then `created`.
+int open_or_create(const char* path, bool& created) {
+  // Without O_NONBLOCK, opening a pipe would wait for a reader.
+  constexpr int how = O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+  const int fresh = open(path, how | O_EXCL, 0666);
+  created = fresh >= 0;
+  return record::above_standard_streams(created || errno != EEXIST ? fresh : open(path, how, 0666));
 }
 
 }  // namespace
@@ -34,18 +62,19 @@ void write_report(const std::string& path, const std::string& text) {
                                 "): set EFFORT_REPORT to a file that can be written, or to summary for stderr");
   };
   WriteSignalsHeld held;
-  // Opening alone has effects on some devices; without O_NONBLOCK, opening a pipe would wait for a reader.
+  // Opening alone has effects on some devices.
   if (struct stat there{}; stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
     refuse("it is not a regular file");
-  const int file =
-      record::above_standard_streams(open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666));
+  bool created = false;
+  const int file = open_or_create(path.c_str(), created);
   if (file < 0) refuse(std::strerror(errno));
   struct stat status {};
   const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  int error = regular ? write_all(file, text) : 0;
+  int error = regular ? replace_content(file, status.st_size, text) : 0;
   held.failed(error);
   if (close(file) != 0 && error == 0) error = errno;
   if (!regular) refuse("it is not a regular file");
+  if (error != 0 && created) unlink(path.c_str());
   if (error != 0) refuse(std::strerror(error));
 }
 

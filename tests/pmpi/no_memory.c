@@ -55,9 +55,9 @@ static int count_regions(const effort_hint* hint, void* unused) {
   }
 /* clang-format off */
 PLACE(0) PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) PLACE(8) PLACE(9) PLACE(10) PLACE(11)
-    /* clang-format on */
-    static void (*const place[places])(void) = {place_0, place_1, place_2, place_3, place_4,  place_5,
-                                                place_6, place_7, place_8, place_9, place_10, place_11};
+static void (*const place[places])(void) = {place_0, place_1, place_2, place_3, place_4, place_5, place_6, place_7,
+                                            place_8, place_9, place_10, place_11};
+/* clang-format on */
 
 int main(int argc, char** argv) {
   void* frame;
