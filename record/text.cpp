@@ -1,6 +1,7 @@
 #include "record/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -41,8 +42,15 @@ Character character_at(std::string_view text, std::size_t at) {
 }
 
 bool is_control(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+  // Unicode 15: the categories Cc, Zl, Zp and Cf, except for the Arabic and Kaithi number signs, which are seen; and
+  // the property Default_Ignorable_Code_Point.
+  static constexpr std::pair<std::uint32_t, std::uint32_t> ranges[] = {
+      {0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},   {0x61c, 0x61c},   {0x70f, 0x70f},
+      {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},  {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+      {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},  {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x13430, 0x1343f},
+      {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 std::string visible(std::string_view text) {
@@ -56,7 +64,9 @@ std::string visible(std::string_view text) {
     else if (!is_control(c.code))
       out += text.substr(at, c.bytes);
     else
-      out += c.code < 0x80 ? "\\x" + hexadecimal(c.code, 2) : "\\u" + hexadecimal(c.code, 4);
+      out += c.code < 0x80      ? "\\x" + hexadecimal(c.code, 2)
+             : c.code < 0x10000 ? "\\u" + hexadecimal(c.code, 4)
+                                : "\\U" + hexadecimal(c.code, 8);
     at += std::max<std::size_t>(c.bytes, 1);
   }
   return out;

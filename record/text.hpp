@@ -15,12 +15,12 @@ struct Character {
 };
 Character character_at(std::string_view text, std::size_t at);
 
-/// Whether a character controls how text is shown: control characters, marks and overrides of the writing direction,
-/// line and paragraph separators.
+/// Whether a character is not seen itself, or controls how text is shown: control characters, marks and overrides of
+/// the writing direction, line and paragraph separators, and what has no width, such as U+200B and soft hyphens.
 bool is_control(std::uint32_t code);
 
-/// The text with control characters and invalid UTF-8 spelled out: \n, \x1b, \u202e, \xff.  For all names that are
-/// shown on a terminal or written to a file that people read.
+/// The text with such characters and invalid UTF-8 spelled out: \n, \x1b, \u202e, \U000e0041, \xff.  For all names
+/// that are shown on a terminal or written to a file that people read.
 std::string visible(std::string_view text);
 
 /// Characters to insert, remove or replace between two words (Levenshtein).

@@ -24,6 +24,13 @@ const std::vector<std::string> names = {
     "+e",
     "-f",
     "@g",
+    "\xef\xbc\x9dl()",
+    "\xef\xbc\x8bm",
+    "\xef\xbc\x8dn",
+    "\xef\xbc\xa0o",
+    "zero\xe2\x80\x8bwidth",
+    "soft\xc2\xadhyphen",
+    "tag\xf3\xa0\x81\x81",
     "\tk",
     "two\rlines"};
 
@@ -99,5 +106,9 @@ TEST_CASE("no cell of a table begins like a formula") {
   const std::string text = scratch.read_text("o.csv");
   for (const char* cell : {"'=d()", "'+e", "'-f", "'@g", "\\x09k"})
     CHECK(text.find("," + std::string(cell) + ",") != std::string::npos);
-  for (const char* cell : {",=", ",+", ",@", ",\t", ",\r", ",-f"}) CHECK(text.find(cell) == std::string::npos);
+  for (const char* cell :
+       {"'\xef\xbc\x9dl()", "'\xef\xbc\x8bm", "'\xef\xbc\x8dn", "'\xef\xbc\xa0o", "zero\\u200bwidth"})
+    CHECK(text.find("," + std::string(cell) + ",") != std::string::npos);
+  for (const char* cell : {",=", ",+", ",@", ",\t", ",\r", ",-f", ",\xef\xbc"})
+    CHECK(text.find(cell) == std::string::npos);
 }

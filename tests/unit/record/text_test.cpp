@@ -21,6 +21,18 @@ TEST_CASE("characters that control a terminal or the writing direction are escap
   CHECK(visible("\xe2\x81\xa6\xd8\x9c\xe2\x80\xa8\xef\xbb\xbf") == "\\u2066\\u061c\\u2028\\ufeff");
 }
 
+TEST_CASE("characters that are not seen are escaped") {
+  CHECK(visible("so\xe2\x80\x8blve") == "so\\u200blve");
+  CHECK(visible("so\xc2\xadlve\xe2\x81\xa0\xef\xb8\x8f") == "so\\u00adlve\\u2060\\ufe0f");
+  CHECK(visible("\xf3\xa0\x81\x81") == "\\U000e0041");
+  for (const std::uint32_t code : {0x34fu, 0x70fu, 0x115fu, 0x17b5u, 0x180eu, 0x200du, 0x2064u, 0x206fu, 0x3164u,
+                                   0xffa0u, 0xfffbu, 0x13430u, 0x1bca3u, 0x1d173u, 0xe0001u, 0xe01efu})
+    CHECK(is_control(code));
+  for (const std::uint32_t code : {0x20u, 0xa0u, 0xacu, 0xaeu, 0x301u, 0x600u, 0x6ddu, 0x200au, 0x2010u, 0x2027u,
+                                   0x202fu, 0x2070u, 0xfe10u, 0xfffdu, 0x1f600u})
+    CHECK_FALSE(is_control(code));
+}
+
 TEST_CASE("bytes that are not UTF-8 are escaped one by one") {
   CHECK(visible("caf\xe9!") == "caf\\xe9!");
   CHECK(visible("\xff\xfe") == "\\xff\\xfe");
