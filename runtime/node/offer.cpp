@@ -41,8 +41,9 @@ struct OpenFile {
 /// Creates a file without a name.  Kernels before 6.3 do not know the flag for a file that is not executable; later
 /// ones log a warning if it is missing.
 int open_unnamed() {
-  const int file = memfd_create("effort", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-  return file < 0 && errno == EINVAL ? memfd_create("effort", MFD_CLOEXEC) : file;
+  constexpr unsigned how = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  const int file = memfd_create("effort", how | MFD_NOEXEC_SEAL);
+  return file < 0 && errno == EINVAL ? memfd_create("effort", how) : file;
 }
 
 constexpr const char* folder = "/dev/shm";
@@ -106,6 +107,8 @@ Offer::Offer(std::size_t bytes, Access access) : bytes_(bytes), access_(access) 
   // Reserve the space now: a shortage is then an error here and not a SIGBUS in the host later.
   if (error == 0) error = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
   held.failed(error);
+  // From now on, no process can cut it, which would end all others with SIGBUS.  A file with a name cannot be sealed.
+  fcntl(file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   struct stat st {};
   if (error == 0 && fstat(file_, &st) != 0) error = errno;
   if (error != 0) {

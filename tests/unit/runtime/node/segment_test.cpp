@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,17 @@ TEST_CASE("a segment is shared between processes") {
     CHECK(names_of(getpid()) == 0);
     CHECK(open_files() == open_before);
   }
+}
+
+TEST_CASE("no process can cut the memory of the others") {
+  std::unique_ptr<Offer> offer;
+  auto segment = Segment::create({2, {2, 2}}, Access::descriptor, offer);
+  const int file = open(offer->address().path, O_RDWR | O_CLOEXEC);
+  REQUIRE(file >= 0);
+  CHECK(ftruncate(file, 0) != 0);
+  struct stat st {};
+  CHECK((fstat(file, &st) == 0 && static_cast<std::size_t>(st.st_size) == segment->bytes()));
+  close(file);
 }
 
 TEST_CASE("the next process removes the name that a killed process has left, and keeps that of a living one") {
