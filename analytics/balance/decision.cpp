@@ -30,8 +30,10 @@ constexpr double clear_change = 0.2;
 // Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
 constexpr int effect_steps = 3;
 static_assert(effect_steps <= shortest_horizon);  // losses by age are tabulated up to the horizon
-// A rebalance that removes less than this share of the excess has failed.
+// A rebalance that removes less than this share of the excess has failed, unless what it removes pays the price within
+// soon_paid steps: a rebalancer that moves a little each time may be worth its price (docs/adr/0052).
 constexpr double least_effect = 0.25;
+constexpr double soon_paid = 10;
 // Consecutive failures from which the next rebalance waits until the loss is worth 2^failures prices.
 constexpr int failures_allowed = 1;
 // Limit of the failures counted: a rebalancer that always fails then costs 1/64 of the loss.
@@ -115,12 +117,14 @@ void Decision::learn_effect(double loss) {
   effect_.observe(excess_before_, std::clamp(effect_sum_ / age_, 0.0, excess_before_));
 }
 
-// Whether the last rebalance has failed: it left nearly all of the excess, and the usual growth of the loss since then
-// does not explain that.
+// Whether the last rebalance has failed: it left nearly all of the excess, and what it removed does not pay for it
+// soon.
 bool Decision::failed() const {
   const int steps = std::min(age_, effect_steps);
-  return rebalances_ > 0 && steps > 0 &&
-         effect_sum_ / steps > (1 - least_effect) * excess_before_ + std::max(0.0, drift_);
+  if (rebalances_ == 0 || steps == 0) return false;
+  // Without the rebalance, the loss would have grown as usual.
+  const double removed = excess_before_ + std::max(0.0, drift_) - effect_sum_ / steps, price = price_.value();
+  return removed < least_effect * excess_before_ && !(price >= 0 && removed * mean_ * soon_paid > price);
 }
 
 void Decision::observe(const StepFacts& facts) {

@@ -54,8 +54,8 @@ ScheduleCosts compare_schedules(const Prospects& prospects) {
     return std::max(0.0, prospects.present_at(delay) - prospects.made(delay).at(1));
   };
   const std::vector<int> possible = candidates(prospects, lengths);
-  // Later rebalances leave at least as much as the first one is expected to.
-  const double lasting = prospects.effect.after(excess(0));
+  // A rebalancer that moves only part of the way leaves less each time.  Two in a row stand for all later ones.
+  const double lasting = prospects.effect.after(prospects.effect.after(excess(0)));
   std::vector<double> least(static_cast<std::size_t>(horizon) + 1, 0.0);  // cost from a rebalance in a step onwards
 
   // The cheapest continuation from a rebalance in step t, which leaves an excess of `left(n)` in each of n steps.

@@ -28,12 +28,16 @@ struct Allowed {
 };
 
 Allowed allowed(const LookCost& cost, double urgency) {
-  const bool known = cost.step_seconds > 0;
-  const double latency = known ? cost.latency_seconds / cost.step_seconds : 0.0;
-  const double benefit = urgency / looks_ahead;  // of one look, since looks_ahead of them come before a rebalance
   Allowed out;
-  out.lag = known && latency < std::max(short_wait, benefit) ? 0 : latency < most_of_a_step ? 1 : 2;
-  out.look = known ? (cost.cpu_seconds + (out.lag == 0 ? cost.wait_seconds : 0.0)) / cost.step_seconds : short_wait;
+  // The first steps may lose more than many later ones, so the first looks come soon and are waited for.
+  if (!(cost.step_seconds > 0)) {
+    out.look = affordable;
+    return out;
+  }
+  const double latency = cost.latency_seconds / cost.step_seconds;
+  const double benefit = urgency / looks_ahead;  // of one look, since looks_ahead of them come before a rebalance
+  out.lag = latency < std::max(short_wait, benefit) ? 0 : latency < most_of_a_step ? 1 : 2;
+  out.look = (cost.cpu_seconds + (out.lag == 0 ? cost.wait_seconds : 0.0)) / cost.step_seconds;
   out.steps = std::max(1, whole(std::ceil(out.look / std::max(affordable, 0.5 * benefit))));
   return out;
 }

@@ -37,7 +37,7 @@ window::Settings analysis_settings(const config::Settings& s) {
 
 node::Appointment first_look(const config::Settings& s) {
   // The first step of a run contains start-up work.
-  if (s.window == 0) return {1, 1 + (s.hint_lag >= 0 ? s.hint_lag : 1)};
+  if (s.window == 0) return {1, 1 + std::max(s.hint_lag, 0)};
   return {s.window - 1, s.window - 1 + s.hint_lag};
 }
 

@@ -127,6 +127,32 @@ TEST_CASE("a rebalancer that removes a part of the loss is called until removing
   CHECK(std::count_if(outcome.rebalanced.begin(), outcome.rebalanced.end(), [](int step) { return step >= 60; }) <= 1);
 }
 
+TEST_CASE("a rebalancer that removes less than the loss grows by is called as long as that pays", "[balance]") {
+  Decision decision(at_price(0.05));
+  PeakFinder peaks;
+  double loss = 0.3;
+  int rebalances = 0;
+  for (int s = 1; s <= 30; ++s) {
+    StepFacts facts;
+    facts.mean = 1;
+    facts.largest = 1 + loss;
+    facts.kind = peaks.observe(facts.largest, facts.mean);
+    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
+      facts.trials.push_back({Predictor::last, a, 0.05});
+    decision.observe(facts);
+    LookFacts look;
+    look.imbalance = loss;
+    look.known[0] = true;
+    loss *= 1.15;
+    if (!decision.decide(look).rebalance) continue;
+    decision.rebalanced(0.05);
+    peaks.restart();
+    loss *= 0.85;
+    ++rebalances;
+  }
+  CHECK(rebalances >= 25);
+}
+
 TEST_CASE("a single outlying step causes no rebalance, but a new level does", "[balance]") {
   Course course;
   const auto peaks = [](int step) { return step % 50 == 30 ? 3.0 : 0.02; };
