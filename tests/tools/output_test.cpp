@@ -39,7 +39,7 @@ const std::vector<Command> writers = {
 
 bool is_missing(const Outcome& outcome) {
   return outcome.err.find("built without") != std::string::npos ||
-         outcome.err.find("has no report page") != std::string::npos;
+         outcome.err.find("without its report page") != std::string::npos;
 }
 
 Command with(Command command, const std::string& in, const std::string& out) {

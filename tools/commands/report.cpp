@@ -302,8 +302,8 @@ std::string title_of(const ReportArguments& a, const std::vector<Described>& run
 void run_report(const ReportArguments& a) {
   if (page_template().before.empty())
     throw std::runtime_error(
-        "effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
-        "configure and build it again");
+        "effort was built without its report page, because Node.js 18 or the page's libraries were missing: install "
+        "nodejs and npm, run scripts/setup --viewer, then configure and build it again");
   std::vector<RankOrder> orders;
   for (const std::string& order : a.orders) orders.push_back(read_order(order));
   const Stopwatch watch;
