@@ -257,6 +257,8 @@ static void finish(void) {
 /* Ends the host in an unusual way, if it has one: it calls exit without effort_finalize (exit), and without
  * MPI_Finalize either (quit), finalizes both in an exit handler (atexit), or its main thread ends (thread). */
 static void end_by(void) {
+  /* mpiexec kills the other ranks as soon as one has quit, also rank 0 before it has printed the result. */
+  if (strcmp(way, "quit") == 0 && strcmp(level, "none") != 0) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(way, "quit") == 0 || strcmp(way, "atexit") == 0) exit(0);
   if (strcmp(way, "exit") != 0 && strcmp(way, "thread") != 0) return;
   if (strcmp(level, "none") != 0) MPI_Finalize();
