@@ -97,7 +97,7 @@ enum class Extent {
 /// One Of<type> for each of the hint's arrays.
 template <template <typename> typename Of>
 struct HintArrays {
-#define EFFORT_ARRAY(name, type, extent) Of<type> name{};
+#define EFFORT_ARRAY(name, type, extent) Of<type> name{};  // NOLINT(bugprone-macro-parentheses): a declaration
   EFFORT_HINT_ARRAYS(EFFORT_ARRAY)
 #undef EFFORT_ARRAY
 };
