@@ -223,9 +223,9 @@ effort_region_id Thread::pair(const Path& to) noexcept {
   const bool could = attempt([&] {
     region =
         region_named(path_depth() > 0 ? last->path->text + " > " + to.text : name_of_all(Kind::compute), Kind::compute);
-    if (region > 0) pairs_.emplace(both, region);
+    pairs_.emplace(both, region);
   });
-  if (!could || region == 0) ++refusals_;
+  if (!could) ++refusals_;
   return region;
 }
 
