@@ -10,6 +10,25 @@
 
 using namespace effort::balance;
 
+namespace {
+
+// Whether a rebalance is recommended after step s of this loss.  Fresh divisions lose `fresh` at every age.
+bool rebalances_after(Decision& decision, PeakFinder& peaks, int s, double loss, double fresh) {
+  StepFacts facts;
+  facts.mean = 1;
+  facts.largest = 1 + loss;
+  facts.kind = peaks.observe(facts.largest, facts.mean);
+  for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
+    facts.trials.push_back({Predictor::last, a, fresh});
+  decision.observe(facts);
+  LookFacts look;
+  look.imbalance = loss;
+  look.known[0] = true;
+  return decision.decide(look).rebalance;
+}
+
+}  // namespace
+
 TEST_CASE("a balanced run never gets a recommendation, at any price", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.01; };
@@ -95,21 +114,10 @@ TEST_CASE("a loss that grows by itself right after a rebalance is not blamed on 
   int rebalances = 0;
   double loss = 0.2;
   for (int s = 0; s < 20 && rebalances < 2; ++s) {
-    StepFacts facts;
-    facts.mean = 1;
-    facts.largest = 1 + loss;
-    facts.kind = peaks.observe(facts.largest, facts.mean);
-    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
-      facts.trials.push_back({Predictor::last, a, 0.02});
-    decision.observe(facts);
-    LookFacts look;
-    look.imbalance = loss;
-    look.known[0] = true;
-    if (decision.decide(look).rebalance) {
-      decision.rebalanced(0.02);
-      peaks.restart();
-      loss = ++rebalances == 1 ? 3.0 : 0.02;  // the first one coincides with a collapse
-    }
+    if (!rebalances_after(decision, peaks, s, loss, 0.02)) continue;
+    decision.rebalanced(0.02);
+    peaks.restart();
+    loss = ++rebalances == 1 ? 3.0 : 0.02;  // the first one coincides with a collapse
   }
   CHECK(rebalances == 2);
 }
@@ -133,18 +141,9 @@ TEST_CASE("a rebalancer that removes less than the loss grows by is called as lo
   double loss = 0.3;
   int rebalances = 0;
   for (int s = 1; s <= 30; ++s) {
-    StepFacts facts;
-    facts.mean = 1;
-    facts.largest = 1 + loss;
-    facts.kind = peaks.observe(facts.largest, facts.mean);
-    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
-      facts.trials.push_back({Predictor::last, a, 0.05});
-    decision.observe(facts);
-    LookFacts look;
-    look.imbalance = loss;
-    look.known[0] = true;
+    const bool recommended = rebalances_after(decision, peaks, s, loss, 0.05);
     loss *= 1.15;
-    if (!decision.decide(look).rebalance) continue;
+    if (!recommended) continue;
     decision.rebalanced(0.05);
     peaks.restart();
     loss *= 0.85;
