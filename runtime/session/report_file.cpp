@@ -28,7 +28,7 @@ int reserve(int file, std::size_t bytes) {
   return unsupported ? 0 : error;
 }
 
-/// Replaces the content of the file; if there is no room for the new one, the old one stays.  Returns 0 or the error
+/// Replaces the content of the file.  If the text does not fit, the file keeps its content.  Returns 0 or the error
 /// number.
 int replace_content(int file, off_t old_bytes, const std::string& text) {
   int error = reserve(file, text.size());

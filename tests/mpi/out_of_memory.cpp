@@ -49,10 +49,10 @@ bool on_background_thread() {
   return std::strcmp(name, "effort") == 0;
 }
 
-/// The code of the library or of this program, and of the C and C++ libraries.
+/// A part of the code of effort, of this program, or of a C or C++ library.
 struct Code {
   std::uintptr_t first, end;
-  bool passes_on;  ///< of the latter, which allocate for whoever calls them
+  bool passes_on;  ///< it is a C or C++ library: its allocations are those of its caller
 };
 std::array<Code, 32> code;
 std::size_t n_code = 0;
