@@ -21,11 +21,12 @@ namespace {
 int reserve(int file, std::size_t bytes) {
   rlimit most{};
   if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return EFBIG;
-  int error = 0;
-  do error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  while (error == EINTR);
-  const bool unsupported = error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == ENODEV;
-  return unsupported ? 0 : error;
+  // posix_fallocate would read the file where the file system does not support this (NFS 3), and fail.
+  int failed = 0;
+  do failed = fallocate(file, 0, 0, static_cast<off_t>(bytes));
+  while (failed != 0 && errno == EINTR);
+  if (failed == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL || errno == ENODEV) return 0;
+  return errno;
 }
 
 /// Replaces the content of the file.  If the text does not fit, the file keeps its content.  Returns 0 or the error

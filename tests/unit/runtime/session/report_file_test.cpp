@@ -5,14 +5,22 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -75,6 +83,39 @@ TEST_CASE("a report that has no room leaves the old one as it was") {
     }
   CHECK(written(path, text, 100));
   CHECK(content(path) == text);
+}
+
+/// From now on, fallocate fails in this process, as on a file system that does not have it.
+bool refuse_fallocate() {
+  std::array<sock_filter, 4> filter{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                                     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+                                     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_CASE("a report replaces the old one on a file system that cannot reserve room") {
+  constexpr int cannot_test = 77;
+  const Directory there;
+  const std::string path = there.path + "/report.txt";
+  put(path, "a long old one\n");
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    if (!refuse_fallocate()) _exit(cannot_test);
+    try {
+      effort::session::write_report(path, "a new one\n");
+    } catch (const effort::Error&) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == cannot_test) SKIP("this system allows no filter of system calls");
+  REQUIRE(status == 0);
+  CHECK(content(path) == "a new one\n");
 }
 
 TEST_CASE("a report that has no room leaves no file") {
