@@ -26,7 +26,7 @@ namespace {
   throw fs::filesystem_error(problem, path, std::error_code(error, std::generic_category()));
 }
 
-/// A name in a directory, as operator/ makes it.  That one was seen to crash when it got no memory (libstdc++ 12).
+/// The path of a name in a directory.  Not made by operator/, which crashed when an allocation failed (libstdc++ 12).
 fs::path inside(const fs::path& directory, const std::string& name) {
   const std::string& text = directory.native();
   return {text.empty() || text.ends_with('/') ? text + name : text + '/' + name};
@@ -186,8 +186,8 @@ struct CloseDirectory {
   void operator()(DIR* d) const { ::closedir(d); }
 };
 
-/// Removes the temporary files of killed writers, and the empty files with which they have claimed a name.  Not by a
-/// directory_iterator: libstdc++'s ends the process if it gets no memory.
+/// Removes the temporary files of killed writers, and the empty files with which they have claimed a name.  A
+/// directory_iterator is not used: in libstdc++, it terminates the process if an allocation fails.
 void remove_abandoned(const fs::path& directory) {
   const std::string ending = ending_here();
   const std::unique_ptr<DIR, CloseDirectory> open(::opendir(directory.c_str()));

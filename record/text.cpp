@@ -42,7 +42,7 @@ Character character_at(std::string_view text, std::size_t at) {
 }
 
 bool is_control(std::uint32_t code) {
-  // Unicode 15: the categories Cc, Zl, Zp and Cf, except for the Arabic and Kaithi number signs, which are seen; and
+  // Unicode 15: the categories Cc, Zl, Zp and Cf, except for the Arabic and Kaithi number signs, which are visible; and
   // the property Default_Ignorable_Code_Point.
   static constexpr std::pair<std::uint32_t, std::uint32_t> ranges[] = {
       {0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},   {0x61c, 0x61c},   {0x70f, 0x70f},

@@ -15,8 +15,8 @@ struct Character {
 };
 Character character_at(std::string_view text, std::size_t at);
 
-/// Whether a character is not seen itself, or controls how text is shown: control characters, marks and overrides of
-/// the writing direction, line and paragraph separators, and what has no width, such as U+200B and soft hyphens.
+/// Whether a character is invisible or controls how text is shown: control characters, marks and overrides of the
+/// writing direction, line and paragraph separators, soft hyphens, and characters without a width such as U+200B.
 bool is_control(std::uint32_t code);
 
 /// The text with such characters and invalid UTF-8 spelled out: \n, \x1b, \u202e, \U000e0041, \xff.  For all names

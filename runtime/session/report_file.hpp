@@ -5,8 +5,8 @@
 
 namespace effort::session {
 
-/// Replaces the content of a regular file, or creates one.  If there is no room for the report (a full disk, `ulimit
-/// -f`), an old one stays as it is, and none is created.  Never waits: pipes and devices are refused.
+/// Replaces the content of a regular file, or creates one.  If the report does not fit (full disk, `ulimit -f`), the
+/// previous report is kept, or no file is created.  Never waits: pipes and devices are refused.
 /// @throws Error(io) with the reason and a remedy
 void write_report(const std::string& path, const std::string& text);
 
