@@ -2,10 +2,8 @@
 # its user.
 # cmake -DNM=nm -DLIBRARY=lib.so -P environment.cmake
 cmake_minimum_required(VERSION 3.22)
-execute_process(COMMAND "${NM}" -D --undefined-only "${LIBRARY}" OUTPUT_VARIABLE text RESULT_VARIABLE failed)
-if(failed)
-  message(FATAL_ERROR "${NM} could not read ${LIBRARY}")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/symbols.cmake")
+read_symbols(text -D --undefined-only)
 if(text MATCHES " getenv[@\n]")
   message(FATAL_ERROR "${LIBRARY} calls getenv: read variables through runtime/environment.hpp")
 endif()

@@ -1,10 +1,8 @@
 # Checks that a shared library exports exactly the symbols of a list.
 # cmake -DNM=nm -DLIBRARY=lib.so -DLIST=exports.txt -DIGNORE=regex -P exports.cmake
 cmake_minimum_required(VERSION 3.22)
-execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}" OUTPUT_VARIABLE text RESULT_VARIABLE failed)
-if(failed)
-  message(FATAL_ERROR "${NM} could not read ${LIBRARY}")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/symbols.cmake")
+read_symbols(text -D --defined-only)
 string(REGEX MATCHALL "[^\n]+" lines "${text}")
 set(exported "")
 foreach(line IN LISTS lines)

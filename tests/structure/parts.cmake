@@ -1,10 +1,8 @@
 # Checks that the library in the application has nothing that only the command needs.
 # cmake -DNM=nm -DLIBRARY=libeffort.so -P parts.cmake
 cmake_minimum_required(VERSION 3.22)
-execute_process(COMMAND "${NM}" -C --defined-only "${LIBRARY}" OUTPUT_VARIABLE text RESULT_VARIABLE failed)
-if(failed)
-  message(FATAL_ERROR "${NM} could not read ${LIBRARY}")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/symbols.cmake")
+read_symbols(text -C --defined-only)
 if(NOT text MATCHES "effort::codec::encode_context\\(")
   message(FATAL_ERROR "${LIBRARY} has no symbols of its functions: it was stripped, or encode_context was renamed")
 endif()

@@ -3,10 +3,8 @@
 # cmake -DNM=nm -DLIBRARY=lib.so [-DKOKKOS=1] -P thread_ends.cmake
 # KOKKOS: it contains Kokkos, whose thread_local variable only the background thread uses.
 cmake_minimum_required(VERSION 3.22)
-execute_process(COMMAND "${NM}" -D --undefined-only "${LIBRARY}" OUTPUT_VARIABLE text RESULT_VARIABLE failed)
-if(failed)
-  message(FATAL_ERROR "${NM} could not read ${LIBRARY}")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/symbols.cmake")
+read_symbols(text -D --undefined-only)
 if(text MATCHES " (__cxa_thread_atexit[a-z_]*)[@\n]")
   message(FATAL_ERROR "${LIBRARY} calls ${CMAKE_MATCH_1}: it has a thread_local object with a destructor; use "
     "runtime/thread_end.hpp")
