@@ -85,7 +85,7 @@ int Decision::horizon() const {
 void Decision::rebalanced(double price) {
   if (pending_.mean > 0) learn_peak(pending_);
   pending_ = {};
-  price_.add(price);
+  price_.add(price, loss_);
   failures_ = failed() ? failures_ + 1 : 0;
   if (advised_at_ >= 0) delay_ += delay_gain * (steps_ - advised_at_ - delay_);
   advised_at_ = -1;
@@ -97,6 +97,7 @@ void Decision::rebalanced(double price) {
   level_.restart();
   losses_.clear();
   excess_before_ = excess_;
+  loss_before_ = loss_;
   effect_before_ = effect_;
   effect_sum_ = 0;
   own_ = next_;
@@ -123,8 +124,10 @@ bool Decision::failed() const {
   const int steps = std::min(age_, effect_steps);
   if (rebalances_ == 0 || steps == 0) return false;
   // Without the rebalance, the loss would have grown as usual.
-  const double removed = excess_before_ + std::max(0.0, drift_) - effect_sum_ / steps, price = price_.value();
-  return removed < least_effect * excess_before_ && !(price >= 0 && removed * mean_ * soon_paid > price);
+  const double removed = excess_before_ + std::max(0.0, drift_) - effect_sum_ / steps;
+  const PriceLine price = price_.line();
+  return removed < least_effect * excess_before_ &&
+         !(price.known() && removed * mean_ * soon_paid > price.at(loss_before_));
 }
 
 void Decision::observe(const StepFacts& facts) {
@@ -263,13 +266,15 @@ void Decision::describe(Verdict& v) {
 
 Verdict Decision::decide(const LookFacts& facts) {
   Verdict v;
-  v.price = price_.value();
-  v.no_price = !(v.price >= 0);
+  const PriceLine line = price_.line();
+  v.no_price = !line.known();
+  if (!v.no_price) v.price = line.at(loss_);
   if (facts.stale || !(mean_ > 0) || level_.steps() == 0) return v;
-  const double price = v.no_price ? unknown_price : v.price / mean_;
+  const PriceLine in_steps =
+      v.no_price ? PriceLine{unknown_price, 0} : PriceLine{line.fixed / mean_, line.slope / mean_};
   const int n = horizon();
   const std::vector<double> reference = fresh_.reference(n);
-  choose_predictor(facts, price, reference);
+  choose_predictor(facts, in_steps.at(loss_), reference);
   v.predictor = predictor_;
   const bool ages = rebalances_ > 0;
   if (ages) fresh_.tabulate(own_predictor_, made_at_, n, reference, own_);
@@ -285,22 +290,25 @@ Verdict Decision::decide(const LookFacts& facts) {
     return now;
   };
   LossLevel::Estimate now = estimate(1);
+  const auto coming = [&] { return std::max(0.0, now.level + ageing); };
   const auto payback = [&] {
-    const double before = std::max(0.0, now.level + ageing - first);
-    return price / std::max(before - effect_.after(before), 1e-9);
+    const double before = std::max(0.0, coming() - first);
+    return in_steps.at(coming()) / std::max(before - effect_.after(before), 1e-9);
   };
   now = estimate(payback());
-  excess_ = std::max(0.0, now.level + ageing - first);
+  loss_ = coming();
+  excess_ = std::max(0.0, loss_ - first);
   const double doubted = std::min(1.0, payback() / slow_payback);
   sure_excess_ = std::max(0.0, excess_ - doubted * caution * now.error);
-
+  const double price = in_steps.at(loss_);
+  if (!v.no_price) v.price = line.at(loss_);
   // A trial is made to learn what a rebalance leaves, so its uncertainty does not count (optimism under uncertainty:
   // Auer et al. 2002).
   const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(excess_);
   Prospects prospects{.fresh = {},
                       .own = Ageing(own_),
                       .effect = effect_,
-                      .price = price,
+                      .price = in_steps,
                       .level = now.level - (excess_ - sure_excess_),
                       .doubt = doubt,
                       .ages = ages,

@@ -129,6 +129,8 @@ class Decision {
   double delay_ = 0;          ///< mean steps from recommendation to rebalance: a host may act at certain steps only
   double excess_ = 0;         ///< at the last look: loss above that of a fresh division
   double sure_excess_ = 0;    ///< lower bound of excess_, given the error of the loss
+  double loss_ = 0;           ///< at the last look: expected for the next step without a rebalance
+  double loss_before_ = 0;    ///< loss_ before the last rebalance
   double excess_before_ = 0;  ///< excess_ before the last rebalance
   double effect_sum_ = 0;     ///< sum of the excesses in the first steps after the last rebalance
   double drift_ = 0;          ///< mean growth of the loss per step, rebalances left out

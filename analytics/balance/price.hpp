@@ -5,22 +5,40 @@
 
 namespace effort::balance {
 
-/// The measured price of a rebalance, seconds.
+/// The price of a rebalance as a function of the loss before it: the more is lost, the more work has to be moved.
+struct PriceLine {
+  double fixed = 0;  ///< of a rebalance that moves nothing; < 0: unknown
+  double slope = 0;  ///< per mean load of loss, >= 0
+
+  double at(double loss) const { return fixed + slope * loss; }
+  bool known() const { return fixed >= 0; }
+};
+
+/// Learns the price of a rebalance from measured ones.
 class Price {
  public:
-  explicit Price(double initial) : initial_(initial) {}
+  /// @param initial  seconds, used until a price has been measured; < 0: unknown
+  explicit Price(double initial) : line_{initial, 0} {}
   /// @param seconds  ignored if negative, NaN or infinite
-  void add(double seconds);
+  /// @param loss     expected for the next step without the rebalance, in mean loads, >= 0
+  void add(double seconds, double loss);
   /// @param seconds  by which the first step of a new distribution took longer than usual
   void add_slow_start(double seconds);
-  /// The median of the last three prices (of two: the smaller), plus the median of the last slow starts once there are
-  /// three.  A median ignores single outliers.  Slow starts count up to the price itself: a larger value may be a peak
-  /// of the program's own cycle that coincides with its rebalances.  Negative: unknown.
-  double value() const;
+  /// In seconds.  A line through the last nine prices (Bayesian linear regression).  Prices above their upper third
+  /// count up to that, in proportion to the loss: a single outlier is not trusted.  The median of the last slow starts
+  /// is added once there are three, up to the price itself: a larger value may be a peak of the program's own cycle
+  /// that coincides with its rebalances.
+  PriceLine line() const { return line_; }
 
  private:
-  double initial_;
-  std::deque<double> prices_, slow_starts_;
+  struct Measured {
+    double seconds, loss;
+  };
+  void fit();
+
+  PriceLine line_;
+  std::deque<Measured> prices_;  // newest last, as below
+  std::deque<double> slow_starts_;
 };
 
 }  // namespace effort::balance

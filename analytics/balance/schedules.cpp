@@ -56,21 +56,22 @@ ScheduleCosts compare_schedules(const Prospects& prospects) {
   const std::vector<int> possible = candidates(prospects, lengths);
   // A rebalancer that moves only part of the way leaves less each time.  Two in a row stand for all later ones.
   const double lasting = prospects.effect.after(prospects.effect.after(excess(0)));
-  std::vector<double> least(static_cast<std::size_t>(horizon) + 1, 0.0);  // cost from a rebalance in a step onwards
+  // Cost from a rebalance in a step onwards, without the price of that rebalance.
+  std::vector<double> least(static_cast<std::size_t>(horizon) + 1, 0.0);
 
   // The cheapest continuation from a rebalance in step t, which leaves an excess of `left(n)` in each of n steps.
   const auto from = [&](int t, auto&& left) {
     const Ageing& fresh = prospects.made(t);
     Segment best;
-    const auto take = [&](int n) {
-      const double cost = prospects.price + fresh.sum(n) + n * left(n) + least[static_cast<std::size_t>(t + n)];
+    const auto take = [&](int n, double then) {
+      const double cost = fresh.sum(n) + n * left(n) + then;
       if (cost < best.cost) best = {cost, n};
     };
     for (int n : possible) {
       if (t + n >= horizon) break;
-      take(n);
+      take(n, prospects.price.at(fresh.at(n) + left(n)) + least[static_cast<std::size_t>(t + n)]);
     }
-    take(horizon - t);
+    take(horizon - t, 0.0);
     return best;
   };
   for (int t = horizon - 1; t > 0; --t) {
@@ -81,7 +82,7 @@ ScheduleCosts compare_schedules(const Prospects& prospects) {
   const auto first_after = [&](int delay) {
     const double above = prospects.above(excess(delay));
     Segment first = from(delay, [above](int) { return above; });
-    first.cost += prospects.present_sum(delay);
+    first.cost += prospects.price.at(std::max(0.0, prospects.present_at(delay))) + prospects.present_sum(delay);
     return first;
   };
   const Segment now = first_after(0);

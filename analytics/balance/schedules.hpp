@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analytics/balance/loss.hpp"
+#include "analytics/balance/price.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -27,7 +28,7 @@ struct Prospects {
   std::vector<Ageing> fresh;  ///< [cycle] fresh[d modulo cycle]: of a division made in d steps
   Ageing own;                 ///< of the present division
   const RebalanceEffect& effect;
-  double price = 0;   ///< mean steps
+  PriceLine price;    ///< mean steps
   double level = 0;   ///< loss of the present distribution: above `own` if a rebalance made it, else all of it
   double doubt = 0;   ///< margin on the loss that a rebalance leaves
   bool ages = false;  ///< a rebalance made the present distribution, so its loss grows with the age
@@ -51,9 +52,9 @@ struct ScheduleCosts {
   int length = 0;                        ///< steps until the second rebalance of the cheapest schedule that acts now
 };
 
-/// Finds the cheapest schedules by dynamic programming over the step of the next rebalance: cost(t) = price + min over
-/// n of the loss of n steps + cost(t + n) (Bellman 1957).  A rebalance waits for the phase of the cycle in which
-/// divisions last longest.  Time O(horizon x (20 + size of fresh)).
+/// Finds the cheapest schedules by dynamic programming over the step of the next rebalance: cost(t) = min over n of the
+/// loss of n steps + the price of a rebalance after them + cost(t + n) (Bellman 1957).  A rebalance waits for the phase
+/// of the cycle in which divisions last longest.  Time O(horizon x (20 + size of fresh)).
 ScheduleCosts compare_schedules(const Prospects& prospects);
 
 }  // namespace effort::balance

@@ -110,12 +110,19 @@ double Division::largest(std::int64_t step) const {
   return largest;
 }
 
-void Division::rebalance(std::span<const double> load, std::span<const double> recorded) {
+double Division::rebalance(std::span<const double> load, std::span<const double> recorded) {
   double mean = 0;
   for (int r = 0; r < recording_->ranks(); ++r)
     mean += recording_->copies(r) * load[static_cast<std::size_t>(r)] / recording_->n_ranks();
-  if (!(mean > 0)) return;
-  if (rebalancer_.kind == Rebalancer::Kind::blocks) return move_pieces(load, recorded);
+  if (!(mean > 0)) return 0;
+  const std::vector<double> divided = owner_.empty() ? weigh(load, mean) : move_pieces(load, recorded);
+  double moved = 0;
+  for (std::size_t r = 0; r < divided.size(); ++r) moved = std::max(moved, std::fabs(divided[r] - load[r]) / mean);
+  return moved;
+}
+
+// Gives each rank its aim.  Returns the loads after that, as predicted.
+std::vector<double> Division::weigh(std::span<const double> load, double mean) {
   // No number of rebalances gives a rank more than 20 times its recorded work, relative to the mean.
   std::vector<double> own(weight_.size());
   double mean_own = 0;
@@ -123,17 +130,21 @@ void Division::rebalance(std::span<const double> load, std::span<const double> r
     own[r] = load[r] / weight_[r];
     mean_own += recording_->copies(static_cast<int>(r)) * own[r] / recording_->n_ranks();
   }
+  std::vector<double> divided(own.size());
   std::normal_distribution<double> deviate;
   for (std::size_t r = 0; r < weight_.size(); ++r) {
     double aim = mean;
     if (rebalancer_.kind == Rebalancer::Kind::bounded) aim = load[r] + rebalancer_.amount * (mean - load[r]);
     if (rebalancer_.kind == Rebalancer::Kind::noisy) aim *= std::max(0.2, 1 + rebalancer_.amount * deviate(random_));
     weight_[r] = std::min(aim / own[r], std::max(weight_[r], mean / (smallest_share * mean_own)));
+    divided[r] = weight_[r] * own[r];
   }
+  return divided;
 }
 
-// Moves the piece that best equalises the most and the least loaded rank, until no move helps.
-void Division::move_pieces(std::span<const double> load, std::span<const double> recorded) {
+// Moves the piece that best equalises the most and the least loaded rank, until no move helps.  Returns the loads after
+// that, as predicted.
+std::vector<double> Division::move_pieces(std::span<const double> load, std::span<const double> recorded) {
   const std::size_t ranks = weight_.size(), pieces = owner_.size() / ranks;
   std::vector<double> share(ranks, 0.0), cost(owner_.size()), now(ranks, 0.0);
   for (std::size_t p = 0; p < owner_.size(); ++p) share[static_cast<std::size_t>(owner_[p])] += recorded[p / pieces];
@@ -157,7 +168,7 @@ void Division::move_pieces(std::span<const double> load, std::span<const double>
         best = i;
       }
     }
-    if (best == owned[from].size()) return;
+    if (best == owned[from].size()) break;
     const std::size_t piece = owned[from][best];
     owned[from].erase(owned[from].begin() + static_cast<std::ptrdiff_t>(best));
     owned[to].push_back(piece);
@@ -165,6 +176,7 @@ void Division::move_pieces(std::span<const double> load, std::span<const double>
     now[from] -= cost[piece];
     now[to] += cost[piece];
   }
+  return now;
 }
 
 }  // namespace effort::replay

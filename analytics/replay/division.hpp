@@ -24,6 +24,15 @@ struct Rebalancer {
 /// @throws std::invalid_argument that names the allowed forms
 Rebalancer parse_rebalancer(std::string_view text);
 
+/// The price of a rebalance.  Part of it may be in proportion to the load moved: mesh and particles have to be sent.
+struct Price {
+  double seconds = 0;  ///< of a rebalance that moves one mean load
+  double moving = 0;   ///< share of it that is in proportion to the load moved, 0 to 1
+
+  /// @param moved  see Division::rebalance
+  double of(double moved) const { return seconds * (1 - moving + moving * moved); }
+};
+
 /// The least load by which work is divided, as a share of the mean: no load is multiplied by more than 20.
 constexpr double smallest_share = 0.05;
 
@@ -68,12 +77,14 @@ class Division {
   /// @param load      [ranks] predicted loads under the present division, >= 0
   /// @param recorded  [ranks] relative cost of the recorded ranks' work; pieces share their owner's load in this
   ///                  proportion
-  void rebalance(std::span<const double> load, std::span<const double> recorded);
+  /// @return the load moved, in mean loads: the most that one rank gives away or takes
+  double rebalance(std::span<const double> load, std::span<const double> recorded);
   /// Applies the division to recorded values of one step, one per rank, such as a region's loads.
   void divide(std::span<const double> recorded, std::int64_t step, std::span<double> out) const;
 
  private:
-  void move_pieces(std::span<const double> load, std::span<const double> recorded);
+  std::vector<double> weigh(std::span<const double> load, double mean);
+  std::vector<double> move_pieces(std::span<const double> load, std::span<const double> recorded);
   double scale(std::int64_t step) const;
 
   const Recording* recording_;

@@ -213,11 +213,10 @@ class NodeReplay {
 
   void run() {
     for (std::int64_t s = 0; s < recording_.steps(); ++s) {
-      if (s == changes_) apply(s);
       cost += meeting_.at(s, division_);
       feeder_.add(s, division_, meeting_);
       ++unseen_;
-      if (changes_ == s + 1) known_.push_back({s, options_.price});  // ranks answer a hint before they publish its step
+      if (changes_ == s + 1) apply(s + 1);
       const bool last = s + 1 == recording_.steps(), looks = s == next_look_;
       if (!looks && !feeder_.full() && !last) continue;
       follow(s);
@@ -240,9 +239,13 @@ class NodeReplay {
   double cost = 0;
 
  private:
+  // The ranks answer a hint before they publish the step that it comes in.
   void apply(std::int64_t step) {
-    division_.rebalance(predicted_, recording_.mean_before(step, averaging_widths.back()));
-    cost += std::max(options_.price, 0.0);
+    const Price price{std::max(options_.price, 0.0), options_.moving};
+    const double paid =
+        price.of(division_.rebalance(predicted_, recording_.mean_before(step, averaging_widths.back())));
+    cost += paid;
+    known_.push_back({step - 1, options_.price < 0 ? options_.price : paid});
     rebalanced.push_back(step);
     changes_ = -1;
   }
@@ -270,8 +273,8 @@ class NodeReplay {
     close(step);
     if (at >= recording_.steps()) return;
     changes_ = at;
-    if (at == step + 1) known_.push_back({step, options_.price});
     windows.back().rebalanced_at = at;
+    if (at == step + 1) apply(at);
   }
 
   void describe() {
@@ -352,7 +355,7 @@ Report replay(const Cube& given, const Options& options) {
   });
   add_up(stages, report);
   report.bytes_per_node = *std::max_element(bytes.begin(), bytes.end());
-  const double price = std::max(options.price, 0.0);
+  const Price price{std::max(options.price, 0.0), options.moving};
   report.cost_never = cost_of_never(recording);
   report.best = best_schedule(recording, options.rebalancer, price);
   for (std::size_t i = 0; i < fixed_intervals.size(); ++i)

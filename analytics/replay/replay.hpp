@@ -26,6 +26,7 @@ struct Options {
   window::Settings analysis;  ///< window, lag, strata, seed, ...; initial_price is set from `price` and `price_known`
   Rebalancer rebalancer;      ///< model of a rebalance
   double price = -1;          ///< seconds that every rebalance costs; < 0: unknown, and rebalances are free
+  double moving = 0;          ///< share of the price in proportion to the load moved, 0 to 1 (Price)
   bool price_known = true;    ///< the decision knows the price from the start, not only after the first rebalance
   std::int64_t virtual_ranks = 0;  ///< > 0: virtual rank v is a copy of recorded rank v mod ranks; 0: as recorded
   int nodes = 0;                   ///< simulated nodes, a thread each; 0: one per 256 ranks, at most 16

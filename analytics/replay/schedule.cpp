@@ -11,7 +11,7 @@ constexpr double most_work = 4e9;  // multiplications that the dynamic programmi
 
 // Rebalances before the given steps, by the loads of the last `width` steps since the previous rebalance.
 double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vector<std::int64_t>& steps, int width,
-               double price) {
+               Price price) {
   Division division(recording, rebalancer);
   std::vector<std::vector<double>> seen;  // loads since the last rebalance, newest last
   double cost = 0;
@@ -22,9 +22,8 @@ double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vec
       std::vector<double> mean(ranks, 0.0);
       for (const auto& load : seen)
         for (std::size_t r = 0; r < ranks; ++r) mean[r] += load[r] / static_cast<double>(seen.size());
-      division.rebalance(mean, recording.mean_before(s, static_cast<std::int64_t>(seen.size())));
+      cost += price.of(division.rebalance(mean, recording.mean_before(s, static_cast<std::int64_t>(seen.size()))));
       seen.clear();
-      cost += price;
       ++next;
     }
     std::vector<double> load;
@@ -95,7 +94,7 @@ Schedule best_ideal(const Recording& recording, double price) {
 
 }  // namespace
 
-Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int interval, double price) {
+Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int interval, Price price) {
   Schedule schedule;
   for (std::int64_t s = interval; s < recording.steps(); s += interval) schedule.steps.push_back(s);
   schedule.cost = std::min(cost_of(recording, rebalancer, schedule.steps, 1, price),
@@ -103,11 +102,11 @@ Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int i
   return schedule;
 }
 
-double cost_of_never(const Recording& recording) { return cost_of(recording, {}, {}, 1, 0.0); }
+double cost_of_never(const Recording& recording) { return cost_of(recording, {}, {}, 1, {}); }
 
-Schedule best_schedule(const Recording& recording, Rebalancer rebalancer, double price) {
-  Schedule best = best_ideal(recording, price);
-  if (rebalancer.kind == Rebalancer::Kind::ideal) return best;
+Schedule best_schedule(const Recording& recording, Rebalancer rebalancer, Price price) {
+  Schedule best = best_ideal(recording, price.seconds);
+  if (rebalancer.kind == Rebalancer::Kind::ideal && price.moving == 0) return best;
   best.exact = false;
   best.cost = std::numeric_limits<double>::infinity();
   const auto consider = [&best](Schedule other) {

@@ -24,13 +24,14 @@ inline constexpr std::array<int, 3> averaging_widths{1, 3, 10};
 
 /// A rebalance every `interval` steps, by the mean loads since the last one (at most the last 10 steps) or by those of
 /// the last step, whichever costs less.  Time O(ranks x steps).
-Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int interval, double price);
+Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int interval, Price price);
 
 /// The cheapest schedule that may rebalance after any step.  For an ideal rebalancer it is found by dynamic programming
 /// over the step of the last rebalance: best(t) = price + min over s < t of best(s) + the loss of the division of s
 /// until t.  Time O(ranks x steps^2).  On long recordings only evenly spaced steps are considered, and the result is
-/// not exact.  For other rebalancers: the same schedule or a fixed one, whichever costs less.
-Schedule best_schedule(const Recording& recording, Rebalancer rebalancer, double price);
+/// not exact.  For other rebalancers, and prices that depend on the load moved: the same schedule or a fixed one,
+/// whichever costs less.
+Schedule best_schedule(const Recording& recording, Rebalancer rebalancer, Price price);
 
 /// Cost of never rebalancing, seconds.
 double cost_of_never(const Recording& recording);

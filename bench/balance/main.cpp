@@ -1,6 +1,6 @@
 // The benefit and the cost of hints.
 // usage: bench_balance regret [CONDITIONS] NAME.cpu.f64 ... | families|waits [CONDITIONS] [SEED [SEEDS]] | costs | time
-// conditions: --window N, --rebalancer ideal|bounded:SHARE|noisy:DEVIATION|blocks:N, --price-unknown
+// conditions: --window N, --rebalancer ideal|bounded:SHARE|noisy:DEVIATION|blocks:N, --price-unknown, --moving SHARE
 #include "bench/balance/parts.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -22,6 +22,7 @@ int main(int argc, char* argv[]) {
     if (option == "--price-unknown") conditions.price_known = false;
     if (next + 1 == argc) break;
     if (option == "--window") conditions.window = std::atoi(argv[++next]);
+    if (option == "--moving") conditions.moving = std::atof(argv[++next]);
     if (option == "--rebalancer") conditions.rebalancer = replay::parse_rebalancer(argv[++next]);
   }
   const auto number = [&](int i, int otherwise) {
@@ -47,7 +48,7 @@ int main(int argc, char* argv[]) {
           "usage: bench_balance regret [CONDITIONS] NAME.cpu.f64 ... | families|waits [CONDITIONS] [SEED [SEEDS]] | "
           "costs | time\n"
           "conditions: --window N, --rebalancer ideal|bounded:SHARE|noisy:DEVIATION|blocks:N, "
-          "--price-unknown\n");
+          "--price-unknown, --moving SHARE\n");
       return 2;
     }
   } catch (const std::exception& e) {

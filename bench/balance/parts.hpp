@@ -27,6 +27,7 @@ struct Recording {
 struct Conditions {
   int window = 0;  ///< steps between looks; 0: automatic
   replay::Rebalancer rebalancer;
+  double moving = 0;        ///< share of the price that is in proportion to the load moved
   bool price_known = true;  ///< if not, one rebalance's price is left out of the cost of the hints' schedule
 };
 

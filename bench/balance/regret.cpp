@@ -31,6 +31,7 @@ Outcome outcome(const Recording& r, double steps, const Conditions& conditions) 
   options.analysis.window = conditions.window;
   options.rebalancer = conditions.rebalancer;
   options.price_known = conditions.price_known;
+  options.moving = conditions.moving;
   options.analysis.hint_lag = conditions.window > 0 ? std::min(2, conditions.window) : -1;
   options.price = steps * sum / (static_cast<double>(r.ranks) * static_cast<double>(r.steps));
   const replay::Report report = replay::replay(cube, options);

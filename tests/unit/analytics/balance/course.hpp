@@ -21,6 +21,7 @@ struct Course {
   std::function<double(int age, int step)> fresh = [](int, int) { return 0.0; };  // loss of a division `age` steps old
   std::function<double(int step)> untouched = [](int) { return 0.0; };            // loss until the first rebalance
   double price = 1, unit = 1;  // price of a rebalance in mean steps; seconds per mean step
+  double moving = 0;           // share of the price that is in proportion to the loss before the rebalance
   bool tells_price = true;
   double unawaited = 0;  // loss for which no rank waits, in mean steps
   double helps = 1;      // share of the loss above `fresh` that a rebalance removes
@@ -59,7 +60,8 @@ inline Outcome follow(const Course& course, int steps, DecisionSettings settings
     out.verdicts.push_back(decision.decide(look));
     if (!out.verdicts.back().rebalance) continue;
     above = (1 - course.helps) * (loss - course.fresh(1, s));
-    decision.rebalanced(course.tells_price ? course.price * course.unit : -1);
+    const double price = course.price * (1 - course.moving + course.moving * loss);
+    decision.rebalanced(course.tells_price ? price * course.unit : -1);
     peaks.restart();
     out.rebalanced.push_back(s);
     age = 0;

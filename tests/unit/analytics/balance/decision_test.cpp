@@ -78,11 +78,26 @@ TEST_CASE("the cadence follows the square root of the price", "[balance]") {
     course.price = price;
     const Outcome outcome = follow(course, 1000, at_price(price));
     const double best = std::sqrt(2 * price / 0.02);
-    // The loss must have lasted before it is believed, so the intervals are longer, by up to 30 %.  That costs 3.5 %
-    // more than the best interval: (1.3 + 1 / 1.3) / 2.
-    CHECK(static_cast<double>(outcome.rebalanced.size()) <= 1000 / best);
+    // The loss must have lasted before it is believed, which makes the intervals longer.  Part of the price is assumed
+    // to grow with the loss, because prices at other losses have not been seen, which makes them shorter.  30 % in
+    // either direction cost 3.5 % more than the best interval: (1.3 + 1 / 1.3) / 2.
+    CHECK(static_cast<double>(outcome.rebalanced.size()) <= 1.3 * 1000 / best);
     CHECK(static_cast<double>(outcome.rebalanced.size()) >= 1000 / (1.3 * best));
   }
+}
+
+TEST_CASE("if the price is in proportion to the loss, small rebalances are made often", "[balance]") {
+  Course course;
+  course.fresh = [](int age, int) { return 0.02 * age; };
+  course.untouched = [](int step) { return 0.02 * step; };
+  course.price = 4;
+  const std::size_t constant = follow(course, 1000, at_price(-1)).rebalanced.size();
+  course.moving = 1;
+  const std::size_t proportional = follow(course, 1000, at_price(-1)).rebalanced.size();
+  // Every 20 steps is best if the price is 4 mean steps.  If it is 4 mean steps per mean load, which adds 0.08 to each
+  // step at any interval, then the more often, the better; half of the way in intervals saves most of it.
+  CHECK(constant <= 1.3 * 50);
+  CHECK(proportional >= 100);
 }
 
 TEST_CASE("the decision does not depend on the unit of time", "[balance]") {
@@ -279,8 +294,8 @@ TEST_CASE("a rebalance that takes a minute is recommended again once it pays", "
   course.untouched = [](int step) { return 0.02 * step; };
   course.price = 60;
   const Outcome outcome = follow(course, 600, at_price(60));
-  // A cycle of sqrt(2 x 60 / 0.02) = 77 steps, with 7 rebalances, costs least.  Caution makes cycles of 100 or more.
-  CHECK(outcome.rebalanced.size() == 5);
+  // A cycle of sqrt(2 x 60 / 0.02) = 77 steps, with 7 rebalances, costs least.  Caution makes cycles of about 100.
+  CHECK(outcome.rebalanced.size() == 6);
 }
 
 TEST_CASE("patience does not run out because of a loss that no cadence of rebalances would avoid", "[balance]") {

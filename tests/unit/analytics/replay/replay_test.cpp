@@ -84,7 +84,7 @@ TEST_CASE("the best schedule is the best of all those that may rebalance after a
         least = std::min(least, plain_cost(load, ranks, steps, at, width, price));
       }
     }
-    const Schedule best = best_schedule(recording, {}, price);
+    const Schedule best = best_schedule(recording, {}, {price});
     CHECK(best.exact);
     CHECK(best.cost == Approx(least));
   }
@@ -93,7 +93,7 @@ TEST_CASE("the best schedule is the best of all those that may rebalance after a
 TEST_CASE("a fixed schedule rebalances at regular intervals", "[replay]") {
   const int ranks = 7, steps = 40;
   const auto load = moving(ranks, steps, 0.2);
-  const Schedule ten = fixed_schedule(Recording(load, ranks, steps), {}, 10, 2.0);
+  const Schedule ten = fixed_schedule(Recording(load, ranks, steps), {}, 10, {2.0});
   CHECK(ten.steps == std::vector<std::int64_t>{10, 20, 30});
   const double last = plain_cost(load, ranks, steps, {10, 20, 30}, {1, 1, 1}, 2.0);
   CHECK(ten.cost <= last * (1 + 1e-12));
