@@ -61,14 +61,10 @@ class SplitSample {
   }
 
  private:
-  static constexpr std::size_t fewest_lines = 32, most_lines = 128, most_sampled = 1 << 18;
+  static constexpr std::size_t chosen = 128, strong = 48, even = chosen - strong;
 
   void choose_lines(const std::vector<double>& largest) {
     const std::size_t lines = largest.size();
-    const std::size_t chosen =
-        std::clamp(most_sampled / std::max<std::size_t>(sample_.along_rows ? sample_.rows : sample_.cols, 1),
-                   fewest_lines, most_lines);
-    const std::size_t strong = chosen * 3 / 8, even = chosen - strong;
     std::vector<std::size_t> order(lines);
     for (std::size_t k = 0; k < lines; ++k) order[k] = k;
     if (lines <= chosen) {

@@ -76,8 +76,7 @@ void tell_sampling(Session& s, LibraryScope& library) {
 extern "C" {
 
 effort_status effort_progress_step(void) {
-  LibraryScope library;
-  return in_host_session([&](Session& s) -> effort_status {
+  return in_host_session([](Session& s, LibraryScope& library) -> effort_status {
     if (capi::inside_callback()) return capi::not_from_callback("effort_progress_step");
     const capi::StepScope hooks;
     const Status status = s.client().progress_step(

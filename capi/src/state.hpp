@@ -39,11 +39,16 @@ effort_status inactive() noexcept;
 /// The code of a library that is off, or that waits for the step at which all ranks switch off.
 effort_status switched_off() noexcept;
 
-/// Runs `body(session)` under guarded(); without an active session, returns the code of the mode.
+/// Runs `body(session)` or `body(session, scope)` under guarded(); without an active session, returns the code of the
+/// mode.
 template <typename Body>
 effort_status in_session(Body&& body) {
   session::Session* const s = active_session();
-  return s ? guarded([&] { return body(*s); }) : inactive();
+  if (!s) return inactive();
+  if constexpr (std::is_invocable_v<Body, session::Session&, LibraryScope&>)
+    return guarded([&](LibraryScope& scope) { return body(*s, scope); });
+  else
+    return guarded([&] { return body(*s); });
 }
 
 /// As above, in a session of the host.  A host must first adopt a session that an adapter began.  Otherwise a host

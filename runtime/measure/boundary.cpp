@@ -130,18 +130,46 @@ bool only_counting(const ThreadSlot& s) noexcept {
 }
 
 /// book() for the usual case, up to the moment `at`.
-void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::uint64_t own) noexcept {
-  s.counters.book(region, s.stamp.load(std::memory_order_relaxed), computes(s, region), at, own);
+[[gnu::always_inline]] inline void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at,
+                                                 std::uint64_t own) noexcept {
+  if (s.counters.brief_by_ticks())
+    s.counters.book_cpu_time(region, s.stamp.load(std::memory_order_relaxed), computes(s, region), at, own);
+  else
+    s.counters.book_all(region, own);
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at) - own);
 }
 
 /// book() while only recording, up to the moment `at`.
-void book_ticks(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::uint64_t own) noexcept {
+[[gnu::always_inline]] inline void book_ticks(ThreadSlot& s, std::uint32_t region, std::uint64_t at,
+                                              std::uint64_t own) noexcept {
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at) - own);
 }
 
-void record(ThreadSlot& s, RecordKind what, std::uint32_t region, std::uint64_t at) noexcept {
-  if (s.events.on()) s.events.boundary(what, region, at);
+[[gnu::noinline]] void record(ThreadSlot& s, RecordKind what, std::uint32_t region, std::uint64_t at) noexcept {
+  s.events.boundary(what, region, at);
+}
+
+/// Begins a region if nothing has to be done but to charge the time, by `book`, and to record the event.
+template <auto book>
+[[gnu::always_inline]] inline void open_simply(ThreadSlot& s, std::uint32_t region) noexcept {
+  const std::uint64_t now = ticks();
+  const Busy way(s);
+  count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
+  const std::uint32_t word = s.current.load(std::memory_order_relaxed);
+  book(s, region_of(word), now, s.own.before_begin.load(std::memory_order_relaxed));
+  s.stack[s.depth++] = word & ~careful;
+  s.current.store(region | careful, std::memory_order_release);
+  if (s.events.on()) record(s, RecordKind::enter, region, now);
+}
+
+/// Ends the innermost region likewise.
+template <auto book>
+[[gnu::always_inline]] inline void close_simply(ThreadSlot& s, std::uint32_t region) noexcept {
+  const std::uint64_t now = ticks();
+  const Busy way(s);
+  book(s, region, now, s.own.before_end.load(std::memory_order_relaxed));
+  s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
+  if (s.events.on()) record(s, RecordKind::leave, region, now);
 }
 
 /// The word for a region that is begun while `around` is current.
@@ -157,35 +185,43 @@ std::uint32_t word_for(ThreadSlot& s, std::uint32_t around, std::uint32_t region
   return region;
 }
 
-}  // namespace
-
-void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
-  if (s.gate.closed()) return s.gate.begin_unseen();
-  std::atomic<std::int64_t>& begins = s.cells.load(std::memory_order_relaxed)[region].begins;
-  const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
-  const bool recording = s.only_recording.load(std::memory_order_relaxed);
-  if ((recording || only_counting(s)) && begins.load(std::memory_order_relaxed) >= 0) {
-    const std::uint64_t now = ticks();
-    const Busy way(s);
-    count_own(begins);
-    const std::uint32_t word = s.current.load(std::memory_order_relaxed);
-    recording ? book_ticks(s, region_of(word), now, own) : book_counters(s, region_of(word), now, own);
-    s.stack[s.depth++] = word & ~careful;
-    s.current.store(region | careful, std::memory_order_release);
-    record(s, RecordKind::enter, region, now);
-    return;
-  }
+[[gnu::noinline]] void open_fully(ThreadSlot& s, std::uint32_t region) noexcept {
   Careful way(s);
   answer_requests(s);
-  const std::uint32_t word = word_for(s, way.word(), region, count_own(begins));
+  const bool sampled = count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
+  const std::uint32_t word = word_for(s, way.word(), region, sampled);
   if ((word & skipped) == 0) {
-    book(s, way.word(), own, false);
-    record(s, RecordKind::enter, region, s.stamp.load(std::memory_order_relaxed));
+    book(s, way.word(), s.own.before_begin.load(std::memory_order_relaxed), false);
+    if (s.events.on()) record(s, RecordKind::enter, region, s.stamp.load(std::memory_order_relaxed));
   }
   s.stack[s.depth++] = way.word();
   s.sampling.begun(turn_of(word));
   if (s.pricing.open && !computes(s, region)) s.pricing.marked = true;
   way.enter(word);
+}
+
+[[gnu::noinline]] void close_fully(ThreadSlot& s, std::uint32_t region) noexcept {
+  Careful way(s);
+  const std::uint32_t word = way.word();
+  if ((word & skipped) == 0) {
+    book(s, word, s.own.before_end.load(std::memory_order_relaxed), false);
+    if (s.events.on()) record(s, RecordKind::leave, region, s.stamp.load(std::memory_order_relaxed));
+  }
+  if (s.requests.load(std::memory_order_relaxed) & read_step_counters) answer_requests(s);
+  s.sampling.ended(turn_of(word));
+  way.enter(s.stack[--s.depth]);
+  if (s.pricing.open) s.pricing.depth = std::min(s.pricing.depth, s.depth);  // an enclosing region may end in it
+}
+
+}  // namespace
+
+void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
+  if (s.gate.closed()) return s.gate.begin_unseen();
+  const bool sampled = s.cells.load(std::memory_order_relaxed)[region].begins.load(std::memory_order_relaxed) < 0;
+  if (sampled) return open_fully(s, region);
+  if (only_counting(s)) return open_simply<book_counters>(s, region);
+  if (s.only_recording.load(std::memory_order_relaxed)) return open_simply<book_ticks>(s, region);
+  open_fully(s, region);
 }
 
 bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
@@ -194,26 +230,12 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
     return true;
   }
   if (innermost(s) != region || s.depth == 0) return false;
-  const std::uint64_t own = s.own.before_end.load(std::memory_order_relaxed);
-  const bool recording = s.only_recording.load(std::memory_order_relaxed);
-  if (recording || only_counting(s)) {
-    const std::uint64_t now = ticks();
-    const Busy way(s);
-    recording ? book_ticks(s, region, now, own) : book_counters(s, region, now, own);
-    s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
-    record(s, RecordKind::leave, region, now);
-    return true;
-  }
-  Careful way(s);
-  const std::uint32_t word = way.word();
-  if ((word & skipped) == 0) {
-    book(s, word, own, false);
-    record(s, RecordKind::leave, region, s.stamp.load(std::memory_order_relaxed));
-  }
-  if (s.requests.load(std::memory_order_relaxed) & read_step_counters) answer_requests(s);
-  s.sampling.ended(turn_of(word));
-  way.enter(s.stack[--s.depth]);
-  if (s.pricing.open) s.pricing.depth = std::min(s.pricing.depth, s.depth);  // an enclosing region may end in it
+  if (only_counting(s))
+    close_simply<book_counters>(s, region);
+  else if (s.only_recording.load(std::memory_order_relaxed))
+    close_simply<book_ticks>(s, region);
+  else
+    close_fully(s, region);
   return true;
 }
 

@@ -119,21 +119,6 @@ std::uint64_t SlotCounters::take(std::uint64_t stamp, bool computes, std::uint64
   return ticks();
 }
 
-void SlotCounters::book_all(std::uint32_t region, std::uint64_t own) noexcept {
-  auto* const total = totals_of(region);
-  std::int64_t now[max_metrics];
-  boundary_->read(now);
-  for (int c = 0; c < n_; ++c) {
-    std::int64_t& last = stamp_[c];
-    auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(now[c]) - static_cast<std::uint64_t>(last));
-    if (__builtin_expect(last == no_reading || now[c] < last, 0))
-      delta = counted_since(last, now[c], c);
-    else
-      last = now[c];
-    add_wrapping(total[c], c == cpu_ ? delta - ns_of(own) : delta);
-  }
-}
-
 void SlotCounters::add(std::uint32_t region, const std::int64_t* counted, std::int64_t times) noexcept {
   auto* const total = totals_of(region);
   for (int c = 0; c < n_; ++c)

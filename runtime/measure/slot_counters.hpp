@@ -58,9 +58,25 @@ class SlotCounters {
   /// @param exactly  reads the CPU clock however short the interval was
   std::uint64_t take(std::uint64_t stamp, bool computes, std::uint64_t& own, bool exactly,
                      std::int64_t* counted) noexcept;
-  /// Adds the counts up to `at` directly to the region's totals.  Only for a thread that can count.
-  void book(std::uint32_t region, std::uint64_t stamp, bool computes, std::uint64_t& at, std::uint64_t& own) noexcept {
-    if (!brief_by_ticks_) return book_all(region, own);
+  /// Adds the counts since the last boundary directly to the region's totals; not if brief_by_ticks().  Only for a
+  /// thread that can count.
+  void book_all(std::uint32_t region, std::uint64_t own) noexcept {
+    std::int64_t now[max_metrics];
+    boundary_->read(now);
+    auto* const total = totals_of(region);
+    for (int c = 0; c < n_; ++c) {
+      std::int64_t& last = stamp_[c];
+      auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(now[c]) - static_cast<std::uint64_t>(last));
+      if (__builtin_expect(last == no_reading || now[c] < last, 0))
+        delta = counted_since(last, now[c], c);
+      else
+        last = now[c];
+      add_wrapping(total[c], c == cpu_ ? delta - ns_of(own) : delta);
+    }
+  }
+  /// The same if brief_by_ticks(), up to the moment `at`.
+  void book_cpu_time(std::uint32_t region, std::uint64_t stamp, bool computes, std::uint64_t& at,
+                     std::uint64_t& own) noexcept {
     add_wrapping(*totals_of(region), cpu_time(at - stamp, computes, at, own, false));
   }
   /// Adds the counts multiplied by `times`.
@@ -117,7 +133,6 @@ class SlotCounters {
   }
   static std::size_t totals_for(std::uint32_t room, const SlotPlan& plan) noexcept;
   std::int64_t read_cpu_time(bool computes, std::uint64_t& at, std::uint64_t& own) noexcept;
-  void book_all(std::uint32_t region, std::uint64_t own) noexcept;
   std::int64_t counted_since(std::int64_t& last, std::int64_t now, int bit) noexcept;
 
   // An interval up to this length is taken as uninterrupted: its CPU time equals its elapsed time.  A waiting rank may
@@ -132,8 +147,8 @@ class SlotCounters {
   CounterReader* at_step_ = nullptr;
   std::atomic<std::atomic<std::int64_t>*> totals_{nullptr};  ///< [n_totals_], of which [room * n_] are used
   std::size_t n_totals_ = 0;
-  std::int64_t stamp_[max_metrics] = {};                     ///< last readings at boundaries
-  std::int64_t cpu_ahead_ = 0;                               ///< nanoseconds charged by ticks since the last reading
+  std::int64_t stamp_[max_metrics] = {};  ///< last readings at boundaries
+  std::int64_t cpu_ahead_ = 0;            ///< nanoseconds charged by ticks since the last reading
   std::atomic<std::uint64_t> cpu_readings_{0};
   std::uint32_t step_values_ = 0;  ///< bit per step counter: a state, not a count
   std::int64_t step_stamp_[max_metrics] = {};

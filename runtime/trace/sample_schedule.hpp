@@ -26,7 +26,7 @@ class SampleSchedule {
       : settings_(settings), ranks_(ranks), tile_(tile), probability_(ranks.size()) {}
 
   bool decides_in_advance() const { return settings_.decides_in_advance(); }
-  /// Whether a decision is to be made that travels with the hint due at the end of this step.
+  /// Whether the hint due at the end of this step must carry a decision about the sample.
   bool is_due(std::int64_t due) const;
   /// @param known  after a description
   /// @param affordable  the most ranks
