@@ -120,7 +120,7 @@ bool MpiTransport::form_leaders(bool leader, int& place, int& n_leaders) {
   PMPI_Comm_size(leaders_, &leaders_size_);
   place = leaders_rank_;
   n_leaders = leaders_size_;
-  return true;
+  return ok(alarm_.connect(leaders_, leaders_rank_, leaders_size_), "connecting the leaders");
 }
 
 bool MpiTransport::layout(const std::size_t* bytes, std::vector<int>& counts, std::vector<int>& offsets) {
@@ -135,6 +135,25 @@ bool MpiTransport::layout(const std::size_t* bytes, std::vector<int>& counts, st
 }
 
 bool MpiTransport::start(const Operation& o) {
+  ++operation_;
+  if (stopped()) return false;
+  if (begin(o)) return true;
+  alarm_.raise(operation_);
+  return false;
+}
+
+/// Whether another leader has given up the exchange.
+bool MpiTransport::stopped() {
+  if (!alarm_.stops(operation_)) return false;
+  try {
+    error_ = "MPI has refused an operation on another node: the library switches itself off on all";
+  } catch (const std::bad_alloc&) {
+    error_.clear();
+  }
+  return true;
+}
+
+bool MpiTransport::begin(const Operation& o) {
   if (!fits(o.count) || !fits(o.to_previous_bytes) || !fits(o.to_next_bytes)) return false;
   if (o.counts && !layout(o.counts, counts_, offsets_)) return false;
   if (o.sent_counts && !layout(o.sent_counts, sent_counts_, sent_offsets_)) return false;
@@ -186,7 +205,11 @@ bool MpiTransport::test(bool& done) {
   int flag = 0;
   const int code = PMPI_Testall(n_requests_, requests_, &flag, MPI_STATUSES_IGNORE);
   done = flag != 0;
-  return ok(code, "MPI_Testall");
+  if (!ok(code, "MPI_Testall")) {
+    alarm_.raise(operation_);
+    return false;
+  }
+  return done || !stopped();
 }
 
 void MpiTransport::progress() {
@@ -197,6 +220,10 @@ void MpiTransport::progress() {
 
 void MpiTransport::release() {
   if (!alive()) return;
+  if (alarm_.sounded())
+    leaders_ = MPI_COMM_NULL;  // not freed, because operations on it may be pending
+  else
+    alarm_.release();
   for (MPI_Comm* comm : {&leaders_, &node_, &world_})
     if (*comm != MPI_COMM_NULL) PMPI_Comm_free(comm);
 }

@@ -1,10 +1,12 @@
 // The transport over MPI.
 #pragma once
 
+#include "adapters/mpi/alarm.hpp"
 #include "runtime/exchange/transport.hpp"
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -42,6 +44,8 @@ class MpiTransport final : public exchange::Transport {
  private:
   explicit MpiTransport(std::size_t ranks);
   void duplicate(MPI_Comm comm);
+  bool begin(const exchange::Operation& operation);
+  bool stopped();
   bool ok(int code, const char* call);
   bool fits(std::size_t bytes);
   bool layout(const std::size_t* bytes, std::vector<int>& counts, std::vector<int>& offsets);
@@ -51,6 +55,8 @@ class MpiTransport final : public exchange::Transport {
   bool any_thread_ = false;
   MPI_Request requests_[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int n_requests_ = 0;
+  std::int64_t operation_ = 0;  // number of the operation under way
+  Alarm alarm_;                 // among leaders
   // Of the operation under way.  They have room for all ranks from the start, so that nothing is allocated later.
   std::vector<int> counts_, offsets_, sent_counts_, sent_offsets_;
   std::string error_;

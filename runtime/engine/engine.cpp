@@ -33,6 +33,9 @@ window::Settings analysis_settings(const config::Settings& s) {
   return w;
 }
 
+/// Threads of this process that sleep because their exchange is lost, of this session or earlier ones.
+std::atomic<int> asleep{0};
+
 }  // namespace
 
 node::Appointment first_look(const config::Settings& s) {
@@ -118,7 +121,15 @@ void Engine::run() {
   segment_.header().news.notify();
 }
 
+void Engine::lose_nodes(const char* why) noexcept {
+  leave_ = nullptr;  // there is no further exchange
+  record_failure(why);
+  sleeps_ = true;
+  ++asleep;
+}
+
 void Engine::record_failure(const char* what) noexcept {
+  if (failed()) return;
   try {
     failure_ = what;
   } catch (...) {
@@ -160,10 +171,15 @@ void Engine::loop() {
     }
     if (came || history_.work() || log_.work()) continue;
     // About once a second.  A process ends with its last thread; this thread must not keep it alive.
-    if (++idle % 10 == 0 && own_thread_ && host_threads_have_ended(watch_ && watch_->runs() ? 2 : 1)) break;
+    if (++idle % 10 == 0 && own_thread_ && host_has_ended()) break;
     // Ranks notify at the end of a window and when a ring fills.  The timeout only serves to notice a stop request.
     segment_.header().work.wait(ticket, 100'000'000);
   }
+}
+
+bool Engine::host_has_ended() const noexcept {
+  const int own = (sleeps_ ? 0 : 1) + (watch_ && watch_->runs() ? 1 : 0);
+  return host_threads_have_ended(own + asleep.load(std::memory_order_relaxed));
 }
 
 /// A rank that cannot continue ends the analysis for all ranks.

@@ -50,6 +50,11 @@ class Engine {
   void join();
   /// Abandons the thread, which sleeps and never wakes.
   void leave_asleep();
+  /// Switches this node off because it can't reach the others any more.  Called by the engine's thread before it
+  /// sleeps.
+  void lose_nodes(const char* why) noexcept;
+  /// Whether only the library's threads keep the process alive.  Called by the engine's thread.
+  bool host_has_ended() const noexcept;
   /// Runs the loop on the calling thread instead.  For tests, which use their own threads.
   void run();
 
@@ -112,6 +117,7 @@ class Engine {
   std::vector<window::Rebalance> new_rebalances_;
 
   bool own_thread_ = false;  // started by start(), to be placed
+  bool sleeps_ = false;      // the thread, because the exchange is lost
   BackgroundThread thread_;
   std::atomic<bool> stop_{false}, failed_{false}, finished_{false};
   std::string failure_, report_;  ///< if the node has failed

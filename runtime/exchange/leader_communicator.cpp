@@ -2,18 +2,51 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <numeric>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace effort::exchange {
+
+void Executor::when_lost(std::function<void(const char*)> tell, std::function<bool()> ends) {
+  tell_ = std::move(tell);
+  ends_ = std::move(ends);
+}
+
+void Executor::lose() {
+  std::string why;
+  try {
+    why = transport_.error();
+  } catch (const std::bad_alloc&) {
+  }
+  if (tell_ && !closed_.load() && !abandoned_.load()) {
+    tell_(why.c_str());
+    asleep_.store(true);
+    constexpr int rounds_per_second = 20;
+    for (int round = 1; !closed_.load(); ++round) {
+      if (abandoned_.load()) sleep_for_ever();
+      if (round % rounds_per_second == 0 && ends_()) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1000 / rounds_per_second));
+    }
+    asleep_.store(false);
+  }
+  throw CommunicatorError(why);
+}
+
+void Executor::sleep_for_ever() {
+  asleep_.store(true);
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 void DirectExecutor::run(const Operation& operation) {
   if (closed_.load(std::memory_order_acquire) || abandoned_.load(std::memory_order_acquire))
     throw CommunicatorError("the process is ending before the exchange has begun");
-  if (!transport_.start(operation)) throw CommunicatorError(transport_.error());
+  if (!transport_.start(operation)) lose();
   auto pause = std::chrono::microseconds(5);
   for (bool done = false;;) {
-    if (!transport_.test(done)) throw CommunicatorError(transport_.error());
+    if (!transport_.test(done)) lose();
     if (done) return;
     if (closed_.load(std::memory_order_acquire))
       throw CommunicatorError("MPI was finalized before the exchange was complete");
@@ -23,24 +56,20 @@ void DirectExecutor::run(const Operation& operation) {
   }
 }
 
-void DirectExecutor::sleep_for_ever() {
-  asleep_.store(true, std::memory_order_release);
-  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-}
-
-// run() stores state_ and then loads closed_; close() does the reverse.  All four accesses have a single total order,
-// so at least one of the two sees the other's store.  A thread therefore sleeps on only if its operation has begun.
+// run() stores state_ and then loads closed_; close() does the reverse, and so it is with abandoned_ and abandon(). All
+// these accesses have a single total order, so at least one side sees the other's store.  A thread therefore sleeps on
+// only if its operation has begun.
 void Mailbox::run(const Operation& operation) {
   operation_ = &operation;
   state_.store(posted);
   int state = posted;
   while ((state = state_.load()) != done && state != failed) {
-    if (state == posted && closed_.load())
+    if (state == posted && (closed_.load() || abandoned_.load()))
       throw CommunicatorError("the host stopped calling before the exchange has begun");
     state_.wait(state, std::memory_order_acquire);
   }
   state_.store(empty, std::memory_order_relaxed);
-  if (state == failed) throw CommunicatorError(transport_.error());
+  if (state == failed) lose();
 }
 
 void Mailbox::drive() {
@@ -71,7 +100,7 @@ void Mailbox::close() {
 }
 
 void Mailbox::abandon() {
-  closed_.store(true);
+  abandoned_.store(true);
   int expected = posted;
   if (state_.compare_exchange_strong(expected, failed)) state_.notify_all();
 }

@@ -5,6 +5,7 @@
 #include "runtime/exchange/transport.hpp"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 namespace effort::exchange {
@@ -21,31 +22,44 @@ class Executor {
   /// As close(), while the message library may still make progress.  A thread in run() whose operation has begun sleeps
   /// there forever, because the operation may still complete in that thread's memory.
   virtual void abandon() = 0;
-  /// After abandon(): whether a thread sleeps in run() forever.
+  /// Whether a thread sleeps in run() forever: after abandon(), or because the exchange is lost.
   virtual bool asleep() const = 0;
+
+  /// What happens if the transport fails.  An operation that has begun may then still complete in the memory of the
+  /// thread in run().  So `tell` is called there with the reason, and the thread sleeps until close(), or until `ends`,
+  /// asked about once a second, says that only this thread keeps the process alive.  Then run() throws.  Without these,
+  /// it throws at once.  To be set before the first run().
+  void when_lost(std::function<void(const char* why)> tell, std::function<bool()> ends);
+
+ protected:
+  explicit Executor(Transport& transport) : transport_(transport) {}
+  /// @throws CommunicatorError
+  [[noreturn]] void lose();
+  [[noreturn]] void sleep_for_ever();
+
+  Transport& transport_;
+  std::atomic<bool> closed_{false}, abandoned_{false}, asleep_{false};
+
+ private:
+  std::function<void(const char* why)> tell_;
+  std::function<bool()> ends_;
 };
 
 /// Calls the transport from the background thread itself, which requires MPI_THREAD_MULTIPLE.  It sleeps for increasing
 /// intervals between tests, because a spinning background thread would take the core from a rank.
 class DirectExecutor final : public Executor {
  public:
-  explicit DirectExecutor(Transport& transport) : transport_(transport) {}
+  explicit DirectExecutor(Transport& transport) : Executor(transport) {}
   void run(const Operation& operation) override;
   void close() override { closed_.store(true, std::memory_order_release); }
   void abandon() override { abandoned_.store(true, std::memory_order_release); }
   bool asleep() const override { return asleep_.load(std::memory_order_acquire); }
-
- private:
-  [[noreturn]] void sleep_for_ever();
-
-  Transport& transport_;
-  std::atomic<bool> closed_{false}, abandoned_{false}, asleep_{false};
 };
 
 /// Passes the operation to the host's thread, which starts and tests it inside the library's own calls.
 class Mailbox final : public Executor {
  public:
-  explicit Mailbox(Transport& transport) : transport_(transport) {}
+  explicit Mailbox(Transport& transport) : Executor(transport) {}
 
   /// Background thread: posts the operation and sleeps until the host's thread has completed it.
   void run(const Operation& operation) override;
@@ -54,15 +68,13 @@ class Mailbox final : public Executor {
   /// Host's thread: announces that it will not drive operations any more.
   void close() override;
   void abandon() override;
-  bool asleep() const override { return state_.load() == active; }
+  bool asleep() const override { return asleep_.load() || (abandoned_.load() && state_.load() == active); }
 
  private:
   enum State : int { empty, posted, active, done, failed };
 
-  Transport& transport_;
   const Operation* operation_ = nullptr;
   std::atomic<int> state_{empty};
-  std::atomic<bool> closed_{false};
 };
 
 /// Collectives among leaders.  Each is preceded by a small reduction in which every node states whether it has failed

@@ -54,7 +54,8 @@ class Transport {
   /// Connects the leaders, in the order of their ranks; the place of all other ranks becomes -1.
   virtual bool form_leaders(bool leader, int& place, int& n_leaders) = 0;
 
-  // ---- among leaders: one operation at a time
+  // ---- among leaders: one operation at a time.  If one of these fails, the exchange has ended: it fails on all
+  // leaders that need this one for an operation, and the buffers of operations that have begun may be in use forever.
   virtual bool start(const Operation& operation) = 0;
   virtual bool test(bool& done) = 0;
 

@@ -44,8 +44,20 @@ Session::Session(config::Settings settings, Session* before)
 
 Session::~Session() {
   stop_tracing();
+  if (executor_ && executor_->asleep()) keep_for_exchange();
   if (executor_) executor_->close();
   if (engine_) engine_->stop();
+}
+
+/// Leaves alone, for ever, what an exchange that has begun and can't be completed may still read and write.
+void Session::keep_for_exchange() {
+  engine_->leave_asleep();
+  static_cast<void>(engine_.release());
+  static_cast<void>(nodes_.release());
+  static_cast<void>(executor_.release());
+  static_cast<void>(placement_.release());
+  static_cast<void>(segment_.release());
+  static_cast<void>(transport_.release());
 }
 
 /// Trace blocks of each rank according to the settings.
@@ -102,6 +114,9 @@ void Session::start_engine(engine::NodeSetup setup, Communicator& nodes, std::fu
   placement_ = make_placement();
   engine_ = std::make_unique<engine::Engine>(settings_, std::move(setup), *segment_, nodes, std::move(leave),
                                              placement_.get());
+  if (executor_)
+    executor_->when_lost([engine = engine_.get()](const char* why) { engine->lose_nodes(why); },
+                         [engine = engine_.get()] { return engine->host_has_ended(); });
   engine_->start();
 }
 
@@ -136,12 +151,12 @@ void Session::adopt(config::Settings settings) {
 /// The engine's thread may still need the host's thread to drive its last exchange.
 void Session::drain_engine() {
   if (!engine_) return;
-  while (mailbox_ && !engine_->finished()) {
-    mailbox_->drive();
-    transport_->progress();
+  while (executor_ && !engine_->finished() && !executor_->asleep()) {
+    if (mailbox_) mailbox_->drive();
+    if (mailbox_) transport_->progress();
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  engine_->join();
+  if (!executor_ || !executor_->asleep()) engine_->join();
 }
 
 Status Session::finalize() {

@@ -83,6 +83,7 @@ class Session {
   void drop_node();
   void start_local();
   void drain_engine();
+  void keep_for_exchange();
   void emit_report();
   void late(const std::string& what) const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <thread>
 #include <type_traits>
 
@@ -68,6 +69,15 @@ class NobodyComes : public ThreadTransport {
   }
   Operation begun;
   std::atomic<bool> has_begun{false};
+};
+
+// Operations begin, and fail when they are tested.
+class GivesUp : public ThreadTransport {
+ public:
+  using ThreadTransport::ThreadTransport;
+  bool start(const Operation&) override { return true; }
+  bool test(bool&) override { return false; }
+  std::string error() const override { return "given up"; }
 };
 
 // Begins a reduction in a thread of its own, whose memory it is in, and abandons it.  What the thread sees lives as
@@ -169,6 +179,52 @@ TEST_CASE("an abandoned executor keeps the thread whose operation has begun, and
   run_thread_group(1, [&](Communicator& group) {
     abandon_what_has_begun<DirectExecutor>(group, [](DirectExecutor&) { std::this_thread::yield(); });
     abandon_what_has_begun<Mailbox>(group, [](Mailbox& mailbox) { mailbox.drive(); });
+  });
+}
+
+// Runs an operation that the transport begins and then gives up, on a thread of its own.
+template <typename AnyExecutor, typename Drive>
+void lose_what_has_begun(Communicator& group, const Drive& drive, bool process_ends) {
+  GivesUp transport(group);
+  AnyExecutor executor(transport);
+  std::atomic<int> told{0}, threw{0};
+  std::string why;
+  executor.when_lost(
+      [&](const char* reason) {
+        why = reason;
+        ++told;
+      },
+      [&] { return process_ends; });
+  std::thread background([&] {
+    std::int64_t value = 1;
+    Operation o;
+    o.type = Operation::Type::allreduce_int64;
+    o.receive = &value;
+    o.count = 1;
+    try {
+      executor.run(o);
+    } catch (const CommunicatorError&) {
+      ++threw;
+    }
+  });
+  while (told == 0) drive(executor);
+  if (!process_ends) {
+    while (!executor.asleep()) drive(executor);
+    CHECK(threw == 0);
+    executor.close();
+  }
+  background.join();
+  CHECK((told == 1 && threw == 1 && !executor.asleep()));
+  CHECK(why == "given up");
+}
+
+TEST_CASE("a lost exchange keeps its thread asleep until MPI is gone or the process ends") {
+  const bool process_ends = GENERATE(false, true);
+  run_thread_group(1, [&](Communicator& group) {
+    lose_what_has_begun<DirectExecutor>(
+        group, [](DirectExecutor&) { std::this_thread::yield(); }, process_ends);
+    lose_what_has_begun<Mailbox>(
+        group, [](Mailbox& mailbox) { mailbox.drive(); }, process_ends);
   });
 }
 
