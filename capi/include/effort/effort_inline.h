@@ -75,7 +75,7 @@ static inline effort_status effort_begin_inline(effort_region_id r) {
   __asm__ volatile("incq %0" : "+m"(cells[r].begins) : : "cc", "memory");
   s->stack[depth] = around;
   s->depth = depth + 1;
-  effort_inline_switch_(s, &cells[around], (uint32_t)r, now, s->own_before_begin);
+  effort_inline_switch_(s, &cells[around], (uint32_t)r, now, __atomic_load_n(&s->own_before_begin, __ATOMIC_RELAXED));
   return EFFORT_OK;
 }
 
@@ -87,7 +87,7 @@ static inline effort_status effort_end_inline(effort_region_id r) {
   if (__builtin_expect(s->depth == 0, 0)) return effort_end(r);
   /* Read it before lowering the stack: a handler may overwrite entries above its top. */
   const uint32_t depth = s->depth - 1, next = s->stack[depth];
-  effort_inline_switch_(s, &s->cells[(uint32_t)r], next, now, s->own_before_end);
+  effort_inline_switch_(s, &s->cells[(uint32_t)r], next, now, __atomic_load_n(&s->own_before_end, __ATOMIC_RELAXED));
   s->depth = depth;
   return EFFORT_OK;
 }
