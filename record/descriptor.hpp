@@ -9,8 +9,9 @@
 
 namespace effort::record {
 
-/// The same open file under a number above 2: what a host that has closed its standard streams prints must not end up
-/// in a file of the library.  -1, with errno, if there is none.  Safe at any moment of the host.
+/// Returns a descriptor of the same open file with a number above 2, or -1 with errno if there is none.  If the host
+/// has closed its standard streams, its output must not end up in a file of the library.  Safe at any point of the
+/// host's execution.
 /// @param number  as open() returned it; negative if it failed
 inline int above_standard_streams(int number) noexcept {
   if (number < 0 || number > STDERR_FILENO) return number;

@@ -178,7 +178,7 @@ struct Flow {
   std::int32_t source = 0, destination = 0;  ///< ranks of MPI_COMM_WORLD
   std::int32_t region = 0;                   ///< index into Traffic::regions
   double messages = 0, bytes = 0, seconds = 0;
-  /// Of messages of 2^(size_class - 1) to 2^size_class - 1 bytes; 0: empty ones; -1: unknown, or only time.
+  /// The messages have 2^(size_class - 1) to 2^size_class - 1 bytes; 0: they are empty; -1: unknown, or only time.
   std::int32_t size_class = -1;
 };
 
@@ -212,10 +212,11 @@ struct MostAwaited {
                        ///< most; or empty
   bool followed_back = false;  ///< it caused waiting, also for messages, although others may have arrived last
 };
-/// At collectives.  Known only if the run measured it (COMM_WAITS) and a rank waited.  In a run with phases, it is that
-/// of the phase with the most waiting.
+/// The rank that the others waited for longest at collectives.  Known only if the run measured it (COMM_WAITS) and a
+/// rank waited.  In a run with phases, the result is that of the phase with the most waiting.
 std::optional<MostAwaited> most_awaited(const Run& run);
-/// The rank that caused most waiting, at collectives and for messages, followed back; without a trace, as above.
+/// The rank that caused the most waiting, at collectives and for messages, with delays followed back to their cause.
+/// Without a trace, the result is that of most_awaited().
 std::optional<MostAwaited> most_to_blame(const Run& run);
 
 }  // namespace effort::record

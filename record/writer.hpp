@@ -28,8 +28,8 @@ std::vector<std::byte> encode_united(const std::vector<Tile>& tiles);
 /// part.  Threads: any.  Cost: the parts are copied once.
 std::vector<std::byte> encode(const Run& run, std::span<const std::vector<std::byte>> parts);
 
-/// The file name of a snapshot, "NAME-JOB-STEP.effort"; characters of NAME and JOB other than letters, digits,
-/// '.', '_', '+' and '-' become '_', an empty one "run", STEP has eight digits or more.
+/// The file name of a snapshot, "NAME-JOB-STEP.effort".  Characters of NAME and JOB other than letters, digits, '.',
+/// '_', '+' and '-' become '_'.  An empty NAME or JOB becomes "run".  STEP has at least eight digits.
 std::string file_name(const Run& run);
 
 /// Writes `bytes` to `path` atomically: a file without a name in the same directory, fsync, link, fsync of the

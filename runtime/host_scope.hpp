@@ -36,7 +36,7 @@ class HostFloats {
       all_ = true;
     }
     if (__builtin_expect(all_, 0)) std::fesetenv(&environment_);
-    __asm__ volatile("" : : : "memory");  // what was computed has been stored
+    __asm__ volatile("" : : : "memory");  // all results have been stored
     // In a host that computes, the flag of an inexact result is usually set already.
     if (__builtin_expect(_mm_getcsr() != sse_, 0)) _mm_setcsr(sse_);
   }
@@ -102,15 +102,15 @@ class AmountScope {
     if (__builtin_expect((host_ & ~flags) != usual, 0)) _mm_setcsr(usual);
   }
   ~AmountScope() noexcept(false) {
-    __asm__ volatile("" : : : "memory");  // what was computed has been stored
+    __asm__ volatile("" : : : "memory");  // all results have been stored
     // In a host that computes, the flag of an inexact result is usually set already.
     if (__builtin_expect(_mm_getcsr() != host_, 0)) _mm_setcsr(host_);
   }
   AmountScope(const AmountScope&) = delete;
   AmountScope& operator=(const AmountScope&) = delete;
 
-  /// The host's number.  What is computed from it is computed in this scope: compilers do not know that arithmetic
-  /// depends on the control register.
+  /// Returns the host's number, and keeps all arithmetic on it inside this scope.  Compilers might move it, because
+  /// they do not know that arithmetic depends on the control register.
   static double amount(double of_host) noexcept {
     __asm__ volatile("" : "+x"(of_host) : : "memory");
     return of_host;

@@ -24,7 +24,7 @@ class WriteSignalsHeld {
     sigemptyset(&caused_);
     sigpending(&pending_);
   }
-  /// To be called with the error number of every write; 0: it succeeded.
+  /// Call it after every write, with the error number, or 0 if the write succeeded.
   void failed(int error) {
     const int signal = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
     if (signal != 0 && sigismember(&pending_, signal) == 0) sigaddset(&caused_, signal);
@@ -36,7 +36,8 @@ class WriteSignalsHeld {
       sigset_t one;
       sigemptyset(&one);
       sigaddset(&one, s);
-      // A write's signal is the thread's, which comes before one of the process.
+      // A failed write raises its signal for the thread. sigtimedwait takes such a signal before one that is pending
+      // for the process.
       const timespec now{};
       while (sigtimedwait(&one, nullptr, &now) < 0 && errno == EINTR) {
       }

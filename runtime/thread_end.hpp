@@ -1,4 +1,4 @@
-// What the library does instead of thread_local objects with destructors.
+// Cleanup at the end of a thread, without thread_local objects that have destructors.
 #pragma once
 
 #include <atomic>

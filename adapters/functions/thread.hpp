@@ -33,13 +33,14 @@ struct Chunks {
 
   /// Takes the next chunk, which is not ready yet.  False if the file cannot grow.
   bool begin(std::uint32_t thread);
-  /// The chunk becomes valid, and the one before is not written to any more.
+  /// Makes the chunk valid.  The previous one is no longer written to.
   void ready(layout::ChunkKind kind);
   void unmap();
 
  private:
   bool reserve();
-  /// Chunks that are reserved and mapped at once, later on, so that most new chunks need no system call.
+  /// The most chunks that are reserved and mapped at a time.  The number rises with the chunks so far, so that most new
+  /// chunks need no system call.
   static constexpr std::uint32_t most_at_once = 16;
 };
 

@@ -18,7 +18,7 @@ int Alarm::connect(MPI_Comm leaders, int rank, int size) {
     if (code != MPI_SUCCESS) return code;
     ++n_;
   }
-  // The first messages say nothing: they make MPI allocate what it needs for the connections.
+  // The first messages carry no alarm.  They make MPI allocate the memory that the connections need.
   int code = PMPI_Startall(n_, from_);
   if (code == MPI_SUCCESS) code = PMPI_Startall(n_, to_);
   if (code == MPI_SUCCESS) code = PMPI_Waitall(n_, to_, MPI_STATUSES_IGNORE);
@@ -41,7 +41,8 @@ bool Alarm::stops(std::int64_t operation) noexcept {
     PMPI_Start(&from_[which[i]]);
   }
   tell();
-  // Whoever stops no longer comes here, and must have passed the alarm on before.
+  // A leader that gives up the exchange does not call this again.  So tell it to stop only once it has passed the alarm
+  // on.
   return first_stopped_ <= operation && told_ == first_stopped_;
 }
 

@@ -1,4 +1,5 @@
-// How a node leader whose MPI refuses an operation tells the other leaders, who would otherwise wait for it forever.
+// The alarm that a node leader raises when its MPI refuses an operation.  Without it, the other leaders would wait for
+// this one forever.
 #pragma once
 
 #include <mpi.h>
@@ -8,16 +9,17 @@
 
 namespace effort::adapters {
 
-/// Persistent messages between each leader and those whose number differs from its own in one bit.  Everyone passes on
-/// what it hears, so an alarm reaches all leaders in a few hops, while each has only log2(leaders) neighbours.
-///
-/// The messages are prepared and their connections made at init, because an alarm is raised when there is no memory.
+/// Persistent messages between each leader and those whose number differs from its own in one bit.  Each leader passes
+/// on the alarms that it receives, so an alarm reaches all leaders in a few hops, while each has only log2(leaders)
+/// neighbours.
+/// The messages are prepared and their connections made at init, because there may be no memory left when an alarm is
+/// raised.
 ///
 /// Operations are numbered, the same on all leaders, because an alarm can overtake the end of an earlier operation, in
 /// which its sender did take part.
 class Alarm {
  public:
-  /// Connects the leaders.  Collective, blocking, on an own communicator that returns errors.
+  /// Connects the leaders.  Collective, blocking, on a communicator of its own that returns errors.
   /// @return MPI_SUCCESS or the error
   int connect(MPI_Comm leaders, int rank, int size);
 
@@ -25,13 +27,13 @@ class Alarm {
   void raise(std::int64_t operation) noexcept;
 
   /// Listens to the neighbours and passes on what is new.  Does not block.
-  /// @return whether `operation` can't be completed, because a leader does not take part in it
+  /// @return whether `operation` cannot be completed, because a leader does not take part in it
   bool stops(std::int64_t operation) noexcept;
 
   /// Whether the alarm was raised here or by another leader.  Operations may then be pending forever.
   bool sounded() const noexcept { return first_stopped_ != none; }
 
-  /// Frees the messages.  Local.  Not after an alarm.
+  /// Frees the messages.  Local.  Not allowed after an alarm.
   void release() noexcept;
 
  private:

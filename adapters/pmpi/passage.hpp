@@ -92,7 +92,7 @@ class Thread {
   Site* site(Call call, const void* return_address, const std::byte* cfa);
 
   /// The region of the computation between the last call that split and one from this site; 0 if it cannot be
-  /// registered, also for lack of memory.
+  /// registered, for example because memory has run out.
   effort_region_id pair(Site& site) noexcept { return last->then == &site ? last->pair : find_pair(site); }
   effort_region_id pair(const Path& to) noexcept;
 
@@ -109,8 +109,9 @@ class Thread {
   /// (ShortPath::enter), the stamp is recorded one tick early.
   void left_at(std::uint64_t stamp, bool short_path) { left = short_path ? stamp : stamp - 1; }
 
-  /// Measures the computation between two calls while steps are detected: its CPU time if one of the recent ones after
-  /// the same call was long, else its elapsed time, because reading the CPU clock would cost too much.
+  /// Measures the computation between two calls while steps are being detected.  If a recent computation after the same
+  /// call was long, its CPU time is measured.  Otherwise its elapsed time is used, because reading the CPU clock would
+  /// cost too much.
   void start_computation(Site& site) {
     ++calls;
     before_ = &site;
@@ -138,7 +139,7 @@ class Thread {
   std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the short path
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
   std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while steps are detected
-  std::uint64_t calls = 0;                    ///< number of calls that split, likewise
+  std::uint64_t calls = 0;                    ///< number of calls that split, while steps are detected
 
  private:
   static constexpr int places_bits = 10;
@@ -155,9 +156,9 @@ class Thread {
     std::ptrdiff_t offset = 0;
   };
 
-  /// Where a new site belongs.  If the program calls MPI through one function of its own, all sites have the same
-  /// return address.  Its place then becomes crowded, and further sites go to a place that also depends on the next
-  /// frame.
+  /// The place for a new site in the table.  If the program calls MPI through one function of its own, all sites have
+  /// the same return address.  Its place then becomes crowded, and further sites go to a place that also depends on the
+  /// next frame.
   std::unique_ptr<Site>& free_place(const void* return_address, const Trail& trail);
 
   Site* add_site(Call call, const void* return_address, const std::byte* cfa);
@@ -170,7 +171,7 @@ class Thread {
   std::int64_t cpu_left_ = not_read;  ///< CPU time when the last call that split was left
   static constexpr std::int64_t not_read = -1, too_many_reads = -2;
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
-  Site* before_ = nullptr;                  ///< the call that the computation at hand began after
+  Site* before_ = nullptr;                  ///< the call after which the current computation began
   Site landmark_;                           ///< `last`, if that is not a call
   int refusals_ = 0;                        ///< number of sites and pairs for which memory ran out
   static constexpr int most_refusals = 64;  ///< each costs the host about as much time as creating a site
@@ -213,7 +214,7 @@ class Passage {
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
-  /// To be called when the call has returned.  @param in_vain  it was a poll that found nothing
+  /// Call it when the MPI call has returned.  @param in_vain  it was a poll that found nothing
   void done(bool in_vain = false) { leave_carefully(thread_, site_, thread_.begun, in_vain); }
 
   /// Whether the call is measured: not inside another call, and in a session.
@@ -232,9 +233,9 @@ class Passage {
 };
 
 /// The usual case: a call that ends a region of computation, follows the same call as last time, is outside all
-/// regions, and needs only the clock.  It is read once on entry and once on exit.  The time since the last call is
-/// charged directly to the pair of both calls.  Signal handlers may interrupt it like any boundary (short_path.hpp),
-/// because the single instruction that moves the stamp decides.
+/// regions, and needs only the clock.  The clock is read once on entry and once on exit.  The time since the last call
+/// is charged directly to the pair of both calls.  Signal handlers may interrupt it like any boundary (short_path.hpp),
+/// because a single instruction moves the stamp and detects them.
 ///
 /// The entry calls no function, so the host's arguments need not be saved on the stack.  If the compiler cooperates, it
 /// has no jumps.

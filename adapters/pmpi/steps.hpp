@@ -24,7 +24,7 @@ void prepare_steps(const config::Settings& settings);
 void begin_steps();
 /// A blocking collective has been left.  @param site  null if it was not measured
 void saw_collective(Thread& thread, const Site* site, Role role, MPI_Comm comm);
-/// The call of the setting STEP has been left.  @param site  likewise
+/// The call of the setting STEP has been left.  @param site  null if it was not measured
 void saw_step_call(Thread& thread, const Site* site, MPI_Comm comm);
 /// MPI_Pcontrol(0), if it ends steps.
 void step_from_pcontrol();

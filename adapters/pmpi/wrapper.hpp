@@ -223,8 +223,9 @@ auto through_other_paths(Next next, T... arguments) {
 
 /// An intercepted call, which `next` makes with `arguments`.  Inlined into its wrapper, to which the return address and
 /// the frame belong.
-/// @param carefully  the wrapper's careful half, used if the short path is closed.  It gets the wrapper's arguments and
-///                   is called last, so that the compiler need not save them before that is decided.
+/// @param carefully  the wrapper's careful half, used if the short path is closed.  It gets the wrapper's arguments.
+///                   It is called last, so that the compiler need not save them before it is decided that the call is
+///                   needed.
 template <Call call, bool fortran, typename Next, typename Carefully, typename... T>
 __attribute__((always_inline)) inline auto through(const Next& next, const Carefully& carefully,
                                                    const void* return_address, const std::byte* cfa, T... arguments) {

@@ -7,7 +7,7 @@
 !   call progress_step()
 !   call effort_finalize()
 !
-! Every procedure takes ierr= by keyword; without it an error is only recorded (effort_last_error). Nothing stops the
+! Every procedure takes ierr= by keyword; without it an error is only recorded (effort_last_error). No error stops the
 ! program.  Costs and thread rules are those of effort.h.
 !
 ! These modules define the names; programs use only `effort`.

@@ -61,7 +61,7 @@ module effort_types
     real(c_double) :: expected_saving
     type(c_ptr) :: speed                ! real(c_double) (n_ranks)
     type(c_ptr) :: delay                ! real(c_double) (n_ranks), or null without COMM_WAITS
-    type(c_ptr) :: delay_region         ! integer(c_int32_t) (n_ranks), from 0, likewise
+    type(c_ptr) :: delay_region         ! integer(c_int32_t) (n_ranks), from 0, or null without COMM_WAITS
   end type
 
   abstract interface

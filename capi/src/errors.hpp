@@ -19,7 +19,7 @@ effort_status fail(Status status, const char* literal) noexcept;
 effort_status fail(Status status, const std::string& message) noexcept;
 
 /// Runs `body`, which returns void or effort_status, and turns exceptions into codes.  The unwinding of a thread that
-/// is cancelled or calls pthread_exit in the body is not stopped.  Only inside a scope that protects the host's
+/// is cancelled or calls pthread_exit in the body is not stopped.  Use it only inside a scope that protects the host's
 /// floating-point environment; otherwise use guarded().
 template <typename Body>
 #if defined(EFFORT_SANITIZED) && defined(__GNUC__)

@@ -9,8 +9,8 @@
 
 namespace effort::capi {
 
-/// A lock that is known to be free once the thread that holds it has ended: right after pthread_join, unlike the
-/// thread's id.
+/// A lock that becomes free when the thread that holds it ends.  Right after pthread_join, it shows reliably that the
+/// thread has ended; the thread's id does not.
 class ThreadMark {
  public:
   ThreadMark() noexcept {

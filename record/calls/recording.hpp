@@ -26,7 +26,7 @@ struct Header {
   std::uint32_t functions;  ///< entries in chunks of functions
   std::uint32_t modules;    ///< entries in chunks of modules
   std::uint32_t threads;    ///< that have made calls
-  /// One call in so many has time stamps (analytics/calls/stamps.hpp); 0: none has.
+  /// One call in this many has time stamps (analytics/calls/stamps.hpp); 0: none has.
   std::uint32_t stamp_every;
 };
 

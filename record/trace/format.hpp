@@ -45,7 +45,7 @@ Modules parse_modules(View payload);
 Dictionary parse_dictionary(View payload);
 Representatives parse_representatives(View payload);
 Window parse_window(View payload);
-/// Also of a reduced chunk.
+/// Parses reduced chunks, too.
 /// @param with_coded  whether to copy the coded events
 Events parse_events(View payload, bool with_coded);
 Clock parse_clock(View payload);
@@ -53,7 +53,7 @@ Clock parse_clock(View payload);
 inline constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 inline constexpr std::int32_t most_ranks = 1 << 26;
 
-/// 18 years.  Times in a file count from about its start; beyond this they are damaged.
+/// 18 years.  Times in a file count from about its start, so a larger time is taken as damaged.
 inline constexpr std::int64_t most_time_ns = std::int64_t{1} << 59;
 constexpr bool is_time(std::int64_t ns) { return ns >= -most_time_ns && ns <= most_time_ns; }
 

@@ -105,7 +105,8 @@ class Collector {
   std::int64_t final_steps() const;
   /// Number of steps that each rank has ended so far, and whether it is final.
   std::vector<std::pair<std::int64_t, bool>> steps_of_ranks() const;
-  /// The step before which all ranks have asked for the `number`-th explicit snapshot (from 1); none before that.
+  /// The step before which all ranks have asked for the `number`-th explicit snapshot (from 1); `none` while some rank
+  /// has not.
   std::int64_t snapshot_step(std::int64_t number, std::string& path) const;
   /// Outcomes since the last call, in order of steps: one per step, with the largest answer of all ranks.
   std::vector<RebalanceAnswer> take_rebalances();
@@ -132,7 +133,7 @@ class Collector {
   void read_frame(int local, std::span<const std::byte> record);
   void divide(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
-  NodeId outside();  ///< the region of application metrics that were given in none
+  NodeId outside();  ///< the region of application metrics that were added outside all regions
   template <typename Visit>
   void for_each_step(int local, const measure::FrameHeader& h, const Visit& visit);
   template <typename Find>

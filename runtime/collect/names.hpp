@@ -40,7 +40,7 @@ class Names {
     bool conflict = false;                        ///< registered elsewhere with another kind or unit
   };
 
-  /// The id of what `d` names, added if it is new.
+  /// The id of the name in `d`, which is added if it is new.
   Id add(const measure::Defined& d);
   const std::vector<Item>& of(measure::Definition what) const { return items_[static_cast<std::size_t>(what)]; }
   const Item& at(measure::Definition what, Id id) const { return of(what)[static_cast<std::size_t>(id)]; }

@@ -12,7 +12,7 @@
 
 namespace effort::config {
 
-/// @param allowed  what the value may be, for the message
+/// @param allowed  description of the allowed values, for the message
 [[noreturn]] inline void refuse(const std::string& key, const std::string& value, const std::string& allowed) {
   throw Error(Status::config,
               "setting " + record::visible(key) + " cannot be '" + record::visible(value) + "': allowed is " + allowed);

@@ -50,7 +50,7 @@ class Engine {
   void join();
   /// Abandons the thread, which sleeps and never wakes.
   void leave_asleep();
-  /// Switches this node off because it can't reach the others any more.  Called by the engine's thread before it
+  /// Switches this node off because it cannot reach the others any more.  Called by the engine's thread before it
   /// sleeps.
   void lose_nodes(const char* why) noexcept;
   /// Whether only the library's threads keep the process alive.  Called by the engine's thread.

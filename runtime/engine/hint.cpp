@@ -31,8 +31,8 @@ void publish_hint(const window::Result& r, const Look& look, const node::SampleC
   hint.region_names = region_names;
   hint.unit_names = unit_names;
   hint.sample = sample;
-  // Every node now has the complete hint.  A node that fails earlier prevents the hint on all nodes; one that fails
-  // later, on none.
+  // This exchange confirms that every node has the complete hint.  A node that fails before it prevents the hint on all
+  // nodes; one that fails after it, on none.
   nodes.allreduce(std::span<std::int64_t>(), ReduceOp::max);
   segment.board().publish(hint);
   segment.header().news.notify();

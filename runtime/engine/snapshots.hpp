@@ -25,14 +25,15 @@ class Snapshots {
   Snapshots(const config::Settings& settings, RunLog& log, const HistoryStore& history, const NameUnion& names,
             node::Segment& segment, Communicator& nodes, TraceKeeper* tracer);
 
-  /// The number of snapshots that the host has asked for and that have been written, or lost.
+  /// The number of snapshots that the host has asked for and that are done: written, or lost.
   std::int64_t asked() const { return asked_; }
   /// Writes one that the host asked for and tells the ranks, which wait for it.  Collective.
   /// @param path  empty: a new file in the directory of the settings
   void write_asked(const std::string& path);
   /// Collective.
   void write_periodic();
-  /// Writes the last one.  Collective.  Returns the status, the lowest of all nodes, also of the periodic ones.
+  /// Writes the last snapshot and returns the lowest status of all nodes, which includes that of the periodic
+  /// snapshots.  Collective.
   int write_last();
 
   /// The text of REPORT, made with the last snapshot on node 0.
@@ -42,12 +43,13 @@ class Snapshots {
 
  private:
   enum class Occasion { periodic, asked, last };
-  /// A periodic one that is being written.  Not a std::future: without memory, its end could throw from a destructor.
+  /// A periodic snapshot that is being written.  It is not a std::future, whose end could throw from a destructor if
+  /// memory is exhausted.
   struct Writing {
     std::function<double()> write;  ///< returns the CPU seconds that it took
     double cpu_seconds = 0;
     bool failed = false;
-    std::string why;  ///< it failed; empty without memory for the message
+    std::string why;  ///< reason for a failure; empty if there was no memory for it
     void run() noexcept;
   };
   int write(const std::string& path, Occasion occasion);

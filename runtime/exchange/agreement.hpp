@@ -1,11 +1,11 @@
 // Agreement of all ranks on whether to continue, so that none continues alone.  Blocking and collective over all ranks
 // of the transport.
 //
-// Initialization is a sequence of stages.  In each, a rank first does what may fail on it alone and keeps the outcome
-// as a Status.  It then calls worst_status() in any case, because the other ranks wait for it there.  If the worst
-// status is ok, all ranks go on; otherwise all release the transport and return that status.  On a rank that failed
-// itself, effort_last_error says why; on the others, that another rank failed.  If the transport fails (Status::mpi),
-// nothing more can be agreed on: each rank returns at once.
+// Initialization is a sequence of stages.  In each stage, a rank first does the work that may fail on this rank alone
+// and records the outcome as a Status.  It then calls worst_status() whatever the outcome, because the other ranks wait
+// for it there.  If the worst status is ok, all ranks go on; otherwise all release the transport and return that
+// status.  On a rank that failed itself, effort_last_error says why; on the others, that another rank failed.  If the
+// transport fails (Status::mpi), nothing more can be agreed on: each rank returns at once.
 //
 // effort_init_mpi (effort_attach_transport in capi/src/attach_api.cpp):
 //   1. worst_status: the call is allowed here, and this rank's settings are valid
@@ -24,7 +24,8 @@
 //      leaders and starting their engines
 //
 // Before that, right after MPI_Init, the MPI adapter asks whether all ranks have it (adapters/pmpi/agree.hpp).  Ranks
-// without it never answer, so it cannot ask here: it uses non-blocking operations with a time limit.
+// without the adapter never answer, so the functions below cannot be used for this.  The adapter uses non-blocking
+// operations with a time limit instead.
 #pragma once
 
 #include "runtime/exchange/transport.hpp"

@@ -56,9 +56,9 @@ void DirectExecutor::run(const Operation& operation) {
   }
 }
 
-// run() stores state_ and then loads closed_; close() does the reverse, and so it is with abandoned_ and abandon(). All
-// these accesses have a single total order, so at least one side sees the other's store.  A thread therefore sleeps on
-// only if its operation has begun.
+// run() stores state_ and then loads closed_; close() does the reverse.  The same holds for abandoned_ and abandon().
+// All these accesses have a single total order, so at least one side sees the other's store.  A thread therefore sleeps
+// on only if its operation has begun.
 void Mailbox::run(const Operation& operation) {
   operation_ = &operation;
   state_.store(posted);

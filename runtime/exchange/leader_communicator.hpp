@@ -25,10 +25,10 @@ class Executor {
   /// Whether a thread sleeps in run() forever: after abandon(), or because the exchange is lost.
   virtual bool asleep() const = 0;
 
-  /// What happens if the transport fails.  An operation that has begun may then still complete in the memory of the
-  /// thread in run().  So `tell` is called there with the reason, and the thread sleeps until close(), or until `ends`,
-  /// asked about once a second, says that only this thread keeps the process alive.  Then run() throws.  Without these,
-  /// it throws at once.  To be set before the first run().
+  /// Sets what happens if the transport fails.  An operation that has begun may then still complete in the memory of
+  /// the thread in run().  That thread therefore calls `tell` with the reason and sleeps until close() is called, or
+  /// until `ends` returns true because only this thread keeps the process alive; `ends` is called about once a second.
+  /// Then run() throws.  If the functions are not set, run() throws at once.  Call it before the first run().
   void when_lost(std::function<void(const char* why)> tell, std::function<bool()> ends);
 
  protected:

@@ -72,7 +72,7 @@ class RunLog {
 
   std::vector<record::Window> windows_;
   std::vector<node::Appointment> window_looks_;  ///< the last look of each of these
-  std::int64_t early_rebalance_ = -1;            ///< step of one before the first window
+  std::int64_t early_rebalance_ = -1;            ///< step of a rebalance before the first window
   double prices_ = 0;
   int rebalances_ = 0;
   // On node 0.

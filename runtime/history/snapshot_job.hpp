@@ -23,7 +23,7 @@ class SnapshotJob {
       : nodes_(nodes), history_(history), segment_(segment), ranks_(ranks) {}
 
   /// Collective.  Returns the encoded parts (on node 0; empty elsewhere).
-  /// @param other_bytes  memory of the library on this node beside the segment and the history
+  /// @param other_bytes  memory of the library on this node besides the segment and the history
   std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds, std::size_t other_bytes);
   /// Node 0: fills in the contributions of the nodes.
   void complete(record::Run& run, const RunNames& names, int n_ranks) const;

@@ -104,9 +104,10 @@ Pricing open_price(ThreadSlot& s) noexcept;
 /// open_price() was called in another thread.
 Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
 
-/// Charges the time between two boundaries, less the library's own share before a begin, for callers of
-/// begin_outermost(), which charges it to no region.
-/// @param waited  it was waiting, which keeps the share: without the library, it would have ended at the same moment
+/// Charges the time between two boundaries to a region, less the library's own share before a begin.  For callers of
+/// begin_outermost(), which charges that time to no region.
+/// @param waited  the time was spent waiting.  The share is then not subtracted: without the library, the wait would
+///                have ended at the same moment
 __attribute__((always_inline)) inline void charge(ThreadSlot& s, std::uint32_t region, std::uint64_t passed,
                                                   bool waited) noexcept {
   const std::uint64_t own = waited ? 0 : s.own.before_begin.load(std::memory_order_relaxed);

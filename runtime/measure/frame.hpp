@@ -67,7 +67,7 @@ struct FinalRecord {
 struct Flow {
   std::int32_t source, destination;
   std::uint32_t region;
-  /// Of messages of 2^(size_class - 1) to 2^size_class - 1 bytes; 0: empty ones; -1: no messages, only time.
+  /// The messages have 2^(size_class - 1) to 2^size_class - 1 bytes; 0: they are empty; -1: no messages, only time.
   std::int32_t size_class;
   double messages, bytes, seconds;
 };

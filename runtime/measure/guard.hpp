@@ -30,7 +30,7 @@ class Guard {
   /// @param limit  share of the computing time, above 0
   explicit Guard(double limit) : limit_(limit) {}
 
-  /// Looks at an interval of the run.
+  /// Examines an interval of the run.
   /// @param begins     [regions] by id: calls in the interval that may be sampled, in the thread that made most of them
   /// @param fixed      seconds of measuring cost that sampling does not affect
   /// @param computing  seconds that the host computed in it, above 0

@@ -30,7 +30,7 @@ struct Price {
 
 /// The metrics and the load that a session measures.
 struct Choices {
-  std::vector<std::string> metrics;  ///< built-in metrics beside `time`, and events (metric_source.hpp)
+  std::vector<std::string> metrics;  ///< built-in metrics besides `time`, and events (metric_source.hpp)
   std::string load_metric;           ///< name of a built-in or application metric, or of an event
   LoadThreads threads = LoadThreads::max;
   Options options;

@@ -27,7 +27,8 @@ class SamplingControl {
   void add_fixed(double seconds) noexcept { fixed_ += seconds; }
 
  private:
-  /// What is known about the calls of a region that the guard samples, as far as their errors are errors of the load.
+  /// The state of a region that the guard samples.  It concerns only the calls whose sampling errors are errors of the
+  /// load.
   struct Apart {
     std::uint32_t period = 1;
     double most = 0;       ///< see Sampling::most; 0: without limit

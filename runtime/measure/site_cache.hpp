@@ -1,4 +1,4 @@
-// What a call site of the host remembers: the id of its region, for one session.
+// The cache of a call site of the host.  It holds the id of its region, for one session.
 #pragma once
 
 #include <cstdint>

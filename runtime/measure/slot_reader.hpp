@@ -43,12 +43,12 @@ class SlotReader {
   /// Raises most[region] to the number of calls, for COMPUTE regions.
   void raise_to_calls(const StepFrame& frame, std::span<std::int64_t> most) const;
   void looked();
-  /// Calls of a region that the sampling concerns, and what the timed ones cost in units of the load (ticks,
-  /// nanoseconds of CPU time, or counts).
+  /// Calls of a region that is sampled, and the cost of the timed ones in units of the load (ticks, nanoseconds of CPU
+  /// time, or counts).
   struct Calls {
     std::int64_t apart = 0;  ///< timed, with an effect on the load (Scatter)
     double sum = 0, square = 0;
-    std::int64_t alike = 0;  ///< without one, timed or not
+    std::int64_t alike = 0;  ///< timed or not, without an effect on the load
   };
   /// Adds the calls since the last look under the plan last offered.  Call it once per look and region.
   void add_sampled_calls(std::size_t region, Calls& calls);

@@ -13,12 +13,13 @@ namespace effort::measure {
 /// One of every `period` calls of a region is timed; its position is drawn for each block of calls.
 struct Sampling {
   std::uint32_t period = 1, position = 0, pick = 0;
-  /// A timed call represents the others only up to this cost, in units of the load: what exceeds it counts once.
+  /// A timed call represents the skipped ones only up to this cost, in units of the load.  The cost beyond it counts
+  /// once.
   double most = std::numeric_limits<double>::infinity();
 };
 
-/// What a thread's timed calls of a region cost, as far as they are part of the load and the calls around them are not,
-/// or the other way round.  Only the thread writes it.
+/// The cost of a thread's timed calls of a region.  Only calls count that are part of the load while the enclosing call
+/// is not, or vice versa.  Only the thread writes it.
 struct Scatter {
   std::atomic<std::int64_t> calls{0};  ///< timed
   std::atomic<double> sum{0}, square{0};

@@ -36,7 +36,7 @@ struct DerivedMetrics {
 /// A matrix of series x regions, initially zero, and the values of the step as a whole.
 class StepFrame {
  public:
-  /// Takes a definition into account that has been published.
+  /// Takes a published definition into account.
   void define(const Defined& d);
   std::uint32_t n_regions() const noexcept {
     return static_cast<std::uint32_t>(kinds_.size());

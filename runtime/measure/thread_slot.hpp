@@ -140,7 +140,7 @@ class alignas(64) ThreadSlot : public SlotFront {
   // ---- the owner
   /// Whether the session that prepared the slot is active.
   bool in_session() const noexcept { return known.load(std::memory_order_relaxed) > 0; }
-  /// Whether nothing closes the short path, unless the open region does.
+  /// Whether the short path is open.  The innermost open region may still require the careful path.
   bool short_path_open() const noexcept { return limit.load(std::memory_order_relaxed) > 0; }
   /// When the last boundary was, in ticks.
   std::uint64_t last_boundary() const noexcept { return stamp.load(std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
 // The time-stamp counter (TSC) of x86-64 processors, and its rate.  Needs no library, no floating point and no memory,
-// so that it can be used at any moment of a host.
+// so it can be used at any point of the host's execution.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ inline TscAndSystem read_both_clocks() noexcept {
 }  // namespace detail
 #endif
 
-/// How far both clocks advance in 2 ms, for which it waits; zeros at once if the processor has no TSC of constant rate.
+/// Waits for 2 ms and returns how far both clocks have advanced.  Returns zeros at once if the processor has no TSC of
+/// constant rate.
 inline TscAndSystem measure_tsc_rate() noexcept {
 #if defined(__x86_64__)
   if (detail::tsc_is_invariant()) {

@@ -34,7 +34,7 @@ struct SampleContent {
   std::span<const double> probability;  ///< [n_local] that each rank is sampled; drawn again in every window
 };
 
-// What HintNumbers, HintContent and HintView hold of each array.
+// The types by which HintNumbers, HintContent and HintView represent an array of the hint.
 template <typename>
 using IsKnown = bool;
 template <typename T>
@@ -77,9 +77,10 @@ class Board {
 
   // ---- background thread
   void publish(const HintContent& content);
-  /// Announces that the library is off: from now on, this answers every hint that is due.
+  /// Announces that the library is off.  From now on, ranks get this answer instead of each hint that is due.
   void publish_switched_off(std::int64_t look);
-  /// Counts the completed explicit snapshots, for which ranks wait one after the other; `status` is the outcome.
+  /// Reports that the `number`-th explicit snapshot is complete, with its outcome `status`.  Ranks wait for one such
+  /// snapshot at a time.
   void publish_snapshot(std::int64_t number, int status);
   void publish_finished(int status);
 

@@ -18,7 +18,7 @@ namespace effort::node {
 struct RankArea {
   RingControl ring;
   cpu_set_t cpus;                          ///< processing units that the rank may run on
-  std::int32_t process;                    ///< its number; 0: unknown
+  std::int32_t process;                    ///< process id; 0: unknown
   std::atomic<std::int64_t> merged_steps;  ///< steps that had to share a frame because the ring was full
   std::atomic<std::int64_t> wait_ns;       ///< longest wait for a hint so far, in the current window
   std::atomic<std::int64_t> last_wait_ns;  ///< wait for the last hint

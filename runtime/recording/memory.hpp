@@ -87,7 +87,7 @@ class Memory {
   std::uint64_t lost_until() const noexcept { return control_->lost_until.load(std::memory_order_acquire); }
   std::uint64_t unrecorded() const noexcept { return control_->unrecorded.load(std::memory_order_relaxed); }
   /// The blocks that may hold records of `from` .. `to` (ticks), ordered by thread and time.  The first and the last
-  /// block of a thread may hold others, too.  Ask lost_until() after the last copy().
+  /// block of a thread may hold others, too.  Call lost_until() after the last copy().
   std::vector<Piece> pieces(std::uint64_t from, std::uint64_t to) const;
   /// Whole records, in order; none if the block has been overwritten.  Valid until the next call.
   /// @param buffer  [block_words]

@@ -152,7 +152,7 @@ void RankClient::catch_up(std::int64_t step) {
   }
 }
 
-/// Publishes the step that has just ended before its look, because the rank waits for that look immediately.
+/// Publishes at once the step that has just ended, because the rank is about to wait for the look that needs it.
 void RankClient::release_step() {
   auto& pending = pending_.bytes();
   auto& fresh = fresh_.bytes();

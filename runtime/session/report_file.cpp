@@ -17,7 +17,7 @@
 namespace effort::session {
 namespace {
 
-/// Makes sure that the file can hold so many bytes, without changing its content.  Returns 0 or the error number.
+/// Makes sure that the file can hold that many bytes, without changing its content.  Returns 0 or the error number.
 int reserve(int file, std::size_t bytes) {
   rlimit most{};
   if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return EFBIG;
@@ -46,7 +46,7 @@ int replace_content(int file, off_t old_bytes, const std::string& text) {
   return cut != 0 && error == 0 ? errno : error;
 }
 
-/// A new file if there is none, and then `created`.
+/// Opens the file.  If there is none, creates it and sets `created`.
 int open_or_create(const char* path, bool& created) {
   // Without O_NONBLOCK, opening a pipe would wait for a reader.
   constexpr int how = O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;

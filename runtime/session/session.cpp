@@ -49,7 +49,8 @@ Session::~Session() {
   if (engine_) engine_->stop();
 }
 
-/// Leaves alone, for ever, what an exchange that has begun and can't be completed may still read and write.
+/// Leaves the engine's thread asleep and leaks, on purpose, everything that a pending exchange may still read and
+/// write.  Such an exchange has begun and cannot be completed.
 void Session::keep_for_exchange() {
   engine_->leave_asleep();
   static_cast<void>(engine_.release());

@@ -39,7 +39,7 @@ std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
     node.shared([&] { segment = node::Segment::make_private(shape); });
     return segment;
   }
-  // If the system refuses, it is tried again with less memory for traces, and finally without any.
+  // If the system refuses, try again with less memory for traces, and finally without any.
   for (;; shape.trace_blocks = recording::Memory::fewer_blocks(shape.trace_blocks)) {
     segment = share_memory(node, shape);
     if (segment) node.shared = {};  // earlier refusals do not matter

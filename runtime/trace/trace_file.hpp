@@ -23,7 +23,7 @@ class TraceFile {
       : nodes_(nodes), group_((nodes.size() + most - 1) / most) {}
 
   /// Creates the file in the directory, if this node writes one.
-  /// @param header  with this node alone
+  /// @param header  describes this node only
   /// Collective.  @throws std::exception if it cannot be created; appended chunks are then lost
   void open(const std::filesystem::path& directory, record::trace::Header header);
   /// Appends a chunk.  @throws std::exception if it cannot be written
@@ -35,10 +35,10 @@ class TraceFile {
   /// the disk.
   /// @throws CommunicatorError, others if something cannot be written
   void flush();
-  /// Nothing more is written, by this node or for others.
+  /// Ends writing, for this node and for others.
   void close() { writer_.reset(); }
 
-  /// Whether this node writes the file of its chunks.
+  /// Whether this node itself writes the file that holds its chunks.
   bool writes() const { return nodes_.rank() % group_ == 0; }
   /// Whether appended chunks of this node may still reach a file.
   bool good() const { return writes() ? writer_ != nullptr : opened_; }

@@ -13,7 +13,7 @@ struct FunctionNames {
   std::vector<std::string> of;     ///< by id; [0] is empty
   std::vector<std::string> notes;  ///< files that are missing, a sentence each
 
-  /// Of any id; one without a name is its number.
+  /// The name of any id; an id without one is shown as its number.
   std::string name(std::uint32_t id) const { return id < of.size() ? of[id] : std::to_string(id); }
 };
 

@@ -1,4 +1,4 @@
-// Reads a trace as its user knows it.
+// Reads a trace with the names that its user knows.
 #pragma once
 
 #include <string>

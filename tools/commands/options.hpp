@@ -8,15 +8,15 @@ namespace effort::tools {
 /// Adds all subcommands to the parser, which runs the one that it finds when it has read the arguments.
 void add_commands(CLI::App& app);
 
-/// The type_name of options that name files to write.  Texts that no other type_name or list of words is given for are
-/// taken for the names of inputs, if such files exist.
+/// The type_name of options that name files to write.  A text argument without a type_name or list of words of its own
+/// is taken for the name of an input, if such a file exists.
 inline constexpr const char* output_type = "OUTPUT";
 
 /// Counts the inputs that the arguments name (tools/files/inputs.hpp).
 /// @throws UsageError if an output is one of them, or two outputs are one file
 void check_outputs(const CLI::App& app);
 
-/// What a TRACE argument may be.
+/// The help text of TRACE arguments.
 extern const char* const trace_help;
 
 /// `effort trace`, with its subcommands.

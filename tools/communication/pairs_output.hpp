@@ -23,7 +23,8 @@ struct PairTraffic;
 /// Errors: std::runtime_error if there are more than 2^22 ranks.
 struct PairFindings {
   PairFindings(const communication::Record& record, communication::Linkage linkage);
-  /// The time of a pair is the time of both ranks in calls for it: a snapshot has no arrival times of messages.
+  /// The time of a pair is the time that both ranks spent in calls for it, because a snapshot has no arrival times of
+  /// messages.
   PairFindings(const SnapshotTraffic& traffic, communication::Linkage linkage);
   PairFindings(const record::Run& run, const std::vector<PairTraffic>& cells, communication::Linkage linkage);
 

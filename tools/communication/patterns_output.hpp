@@ -54,7 +54,7 @@ struct PatternFindings {
 
 /// Patterns, those with the most time first.
 std::vector<std::uint32_t> by_time(const PatternFindings& findings);
-/// Slow instances (indices in `slow`), those that promise most first.
+/// Slow instances (indices in `slow`), the most promising first.
 std::vector<std::size_t> by_promise(const PatternFindings& findings);
 
 nlohmann::ordered_json patterns_json(const PatternFindings& findings, const std::vector<std::string>& notes);

@@ -27,7 +27,7 @@ struct SnapshotTraffic {
 
 /// The matrix; without flows if the snapshot has none.  Errors: record::FormatError.
 SnapshotTraffic snapshot_traffic(record::Reader& reader);
-/// @param analysis  that needs the matrix, for the message
+/// @param analysis  the one that needs the matrix, for the message
 /// @param or_else   appended to the remedy
 /// @throws std::runtime_error if there is none; the message says how to get one
 void require_flows(const SnapshotTraffic& traffic, const record::Reader& reader, const std::string& analysis,

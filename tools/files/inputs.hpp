@@ -17,7 +17,7 @@ void count_as_input(const std::filesystem::path& path);
 /// Forgets them all, before another command runs in the same process.
 void forget_inputs();
 
-/// Errors: UsageError if `output` is an input, under any of its names.  Files in a directory are asked about one by
+/// Errors: UsageError if `output` is an input, under any of its names.  The files in a directory must be checked one by
 /// one.
 void refuse_input(const std::filesystem::path& output);
 

@@ -9,7 +9,7 @@ namespace effort::tools {
 /// A terminal, or defaults for another kind of stream.
 struct Terminal {
   enum class Color {
-    none,     ///< not wanted (NO_COLOR) or not there
+    none,     ///< not wanted (NO_COLOR) or not available
     indexed,  ///< 256 colours
     full,     ///< 24 bits
   };

@@ -1,4 +1,4 @@
-// Which ranks called the same, and which are compared, for the page on calls.
+// Groups ranks whose calls are equal, and chooses the groups to compare, for the page on calls.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace effort::tools {
 
-/// Calls, or another number, by context, in the order of contexts, of those that occur.
+/// The number of calls, or another number, by context.  Only contexts that occur, in their order.
 using CallColumn = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
 struct RankCalls {
@@ -52,7 +52,8 @@ struct CallGroupPair {
   std::size_t source_a, a, source_b, b;
 };
 
-/// Between two sources, the groups of the same rank; in a source, the largest group and each other one come first.
+/// Pairs groups: between two sources, those of the same rank; within a source, first the largest group with each other
+/// one.
 /// @param most  pairs, about
 std::vector<CallGroupPair> call_group_pairs(const std::vector<CallSource>& sources, std::size_t most);
 

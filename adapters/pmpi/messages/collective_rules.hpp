@@ -115,7 +115,7 @@ constexpr CollectiveRule collective_rule(Call call) {
   }
 }
 
-/// SharedLock with the call and the communicator, identifies the messages of a collective, unless
+/// Together with the call and the communicator, identifies the messages of a collective, unless
 /// CollectiveRule::differs.
 struct CollectiveSize {
   bool takes_part = false;  ///< this rank counts messages; never in an intercommunicator

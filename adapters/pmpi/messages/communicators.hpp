@@ -75,7 +75,7 @@ void find_neighbours(Communicator& communicator, MPI_Comm handle);
 /// @param tag  of MPI_Comm_create_group
 void saw_new(Call call, MPI_Comm parent, MPI_Comm made, int tag);
 void saw_freed(MPI_Comm handle);
-/// A reference to a communicator, which stays until drop().
+/// Adds a reference to a communicator, which is kept until drop().
 inline void use(Communicator& c) { ++c.users; }
 /// Deletes a freed communicator that nothing refers to.
 void forget_freed(Communicator& c);

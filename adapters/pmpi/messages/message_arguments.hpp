@@ -39,7 +39,7 @@ struct DataArguments : Arguments {
     const std::int64_t n = count(count_place);
     return n > 0 ? static_cast<std::uint64_t>(n) * type_size(type(type_place)) : 0;
   }
-  /// The size of the part for one rank, of arrays of counts (and of types).
+  /// The size of one rank's part, given by arrays of counts (and of types).
   std::uint64_t part(int counts_place, int element, MPI_Datatype type) const {
     const std::int64_t n = count_at(counts_place, element);
     return n > 0 ? static_cast<std::uint64_t>(n) * type_size(type) : 0;

@@ -236,7 +236,7 @@ inline MessageCall::Requests MessageCall::requests() const {
   }
 }
 
-/// As collective(), of those that exchange `count` elements of a type several times, or nothing.
+/// As collective(), for collectives that exchange `count` elements of a type several times, or nothing.
 __attribute__((always_inline)) inline void MessageCall::with_doublings(int count_place) {
   Communicator* const c = communicator_at(info(call_).comm);
   if (!c) return;

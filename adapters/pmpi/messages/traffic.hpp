@@ -25,7 +25,7 @@ class Traffic {
   /// @param me  this rank in MPI_COMM_WORLD
   void begin(int me);
   int me() const { return me_; }
-  /// A step ends.  @return whether a window of that many steps does
+  /// Called when a step ends.  @return whether a window of `window` steps ends with it
   bool ends_window(std::int64_t window) { return ++steps_ % window == 0; }
 
   /// A call's parts, among which its `ticks` are divided by weight.
@@ -79,7 +79,7 @@ class Traffic {
   std::size_t used_ = 0;
   std::vector<Cell> cells_ = std::vector<Cell>(64);  ///< open addressing; a power of two of them
   std::array<Repeated, 64> repeated_{};              ///< by region
-  std::vector<Part> parts_;                          ///< of the collective at hand
+  std::vector<Part> parts_;                          ///< of the current collective
   std::vector<std::vector<Part>> kept_;
   std::vector<std::uint32_t> free_;  ///< of kept_
 };

@@ -22,7 +22,7 @@ static inline effort_status effort_ptscotch_loads(MPI_Comm comm, SCOTCH_Num n, c
   long long mine = (long long)n, all = 0;
   if (MPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, comm) != MPI_SUCCESS) return EFFORT_ERR_MPI;
   int64_t* cost = (int64_t*)malloc((n > 0 ? (size_t)n : 1) * sizeof *cost);
-  const int64_t sum = all <= most / 1024 ? 1024 * (int64_t)all : most; /* a mean load of 1024, where there is room */
+  const int64_t sum = all <= most / 1024 ? 1024 * (int64_t)all : most; /* a mean load of 1024, if that fits */
   const effort_status status = effort_weights_integers_mpi(comm, (size_t)n, cost ? weight : NULL, sum, 1, cost);
   for (SCOTCH_Num i = 0; status == EFFORT_OK && i < n; ++i) load[i] = (SCOTCH_Num)cost[i];
   free(cost);

@@ -21,7 +21,7 @@ extern "C" {
 typedef struct effort_zoltan {
   ZOLTAN_NUM_OBJ_FN* count; /**< the host's ZOLTAN_NUM_OBJ_FN */
   void* count_data;
-  ZOLTAN_OBJ_LIST_FN* list; /**< the host's ZOLTAN_OBJ_LIST_FN; what it writes as weights is replaced */
+  ZOLTAN_OBJ_LIST_FN* list; /**< the host's ZOLTAN_OBJ_LIST_FN; the weights that it writes are replaced */
   void* list_data;
   const double* weight; /**< [objects] seconds, >= 0, in the order in which `list` names the objects */
 } effort_zoltan;

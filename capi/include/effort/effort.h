@@ -251,7 +251,7 @@ typedef struct effort_hint {
   double expected_saving;     /**< seconds that a rebalance now would save until the next good opportunity */
   const double* speed;        /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
                                    needs work units; the node's, or the rank's own if that clearly differs */
-  /* For whom the ranks wait; needs the MPI adapter and COMM_WAITS=1, NULL otherwise. */
+  /* The ranks that the others wait for; needs the MPI adapter and COMM_WAITS=1, NULL otherwise. */
   const double* delay;         /**< [n_ranks] seconds per step that the others, all together, waited for this rank at
                                     collectives.  With a trace (TRACE=on), seconds per step that others waited at
                                     collectives or for messages because of this rank: if a rank was late only because it

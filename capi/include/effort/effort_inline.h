@@ -1,4 +1,4 @@
-/* Opt-in: begin and end without a call, for regions of some ten nanoseconds.
+/* Opt-in: begin and end without a function call, for regions that last some ten nanoseconds.
  *
  *     #include <effort/effort_inline.h>
  *     effort_begin_inline(id);  ...  effort_end_inline(id);

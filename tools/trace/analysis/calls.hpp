@@ -32,7 +32,7 @@ struct CallEstimates {
 };
 
 /// Estimates by strata (sampling::Draw), added over windows.  Consecutive windows with the same sample, as the design
-/// `subset` has them, count as one draw, because their errors are the same.  Sampled ranks alone enter; a rank whose
+/// `subset` has them, count as one draw, because their errors are the same.  Only sampled ranks enter; a rank whose
 /// events are lost is left out, and one that dropped steps is scaled to all steps of the window.
 /// Cost: linear in the events, and in call paths x sampled ranks x windows.
 CallEstimates estimate_calls(const Trace& trace);

@@ -14,7 +14,7 @@
 namespace effort::tools::otf2 {
 
 /// The number of a rank of MPI_COMM_WORLD in a communicator that `own` uses; ranks of an intercommunicator's other
-/// group follow those of the first.  -1: it is not there.
+/// group follow those of the first. -1: it is not a member.
 std::int64_t local_rank(const TraceCommunicator& communicator, std::int32_t world_rank, std::int32_t own);
 
 /// Writes DIRECTORY/traces.otf2 and its files.  First the events of all threads, then finish().
@@ -34,7 +34,7 @@ class Writer {
   OTF2_StringRef phase(std::uint32_t index) const { return phase_strings_[index]; }
   /// The group of a communicator's members.
   OTF2_GroupRef group(std::uint32_t communicator) const { return is_self(communicator) ? 1 : communicator + 2; }
-  /// The window that stands for all of a communicator will be defined.
+  /// Requests a definition of the window that stands for all windows of a communicator.
   void use_window(std::uint32_t communicator) { windows_.insert(communicator); }
   /// Ticks are nanoseconds, from the earliest event.
   OTF2_TimeStamp time(std::int64_t ns) const {

@@ -46,8 +46,8 @@ class RmaWriter {
   std::vector<Access> pending_;
   std::uint64_t accesses_ = 0;
   enum class Completes : std::uint8_t { nothing, here, everywhere } completes_ = Completes::nothing;
-  std::uint32_t window_ = 0;  ///< that is synchronised
-  std::int32_t target_ = -1;  ///< with this rank of MPI_COMM_WORLD; -1: all
+  std::uint32_t window_ = 0;  ///< the one being synchronised
+  std::int32_t target_ = -1;  ///< the rank of MPI_COMM_WORLD to synchronise with; -1: all
 };
 
 }  // namespace effort::tools::otf2

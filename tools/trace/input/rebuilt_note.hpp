@@ -1,4 +1,4 @@
-// What a reader must know of a trace that was reduced in the run.
+// The note on the accuracy of a trace that was reduced during the run.
 #pragma once
 
 #include "tools/trace/model/trace.hpp"
