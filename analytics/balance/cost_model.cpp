@@ -67,7 +67,7 @@ struct GroupFit {
   NonNegativeFit fit;
 };
 
-// One speed per group for given costs, the typical group's being 1.
+// One speed per group for given costs; the typical group has speed 1.
 std::vector<double> speeds(std::span<const NormalEquations> groups, std::span<const double> ranks,
                            std::span<const double> cost) {
   std::vector<double> speed(groups.size(), 1.0), known, weight;

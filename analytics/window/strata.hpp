@@ -20,8 +20,8 @@ class StrataFinder {
   explicit StrataFinder(const Settings& settings) : settings_(settings) {}
   /// The ranks of a node have changed.
   void restart();
-  /// Sets the strata of the result with their mean loads, the sizes of samples, and the worst rank and region.
-  /// Collective; blocks.
+  /// Sets the strata of the result with their mean loads, the sample sizes, and the worst rank and region.  Collective;
+  /// blocks.
   void find(Communicator& nodes, const Layout& layout, Pass& pass);
   std::size_t bytes() const { return last_labels_.size() * sizeof(std::int32_t); }
 
