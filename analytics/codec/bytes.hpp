@@ -116,8 +116,8 @@ class ByteReader {
   const ByteSource* source_ = nullptr;
   std::size_t begin_ = 0, size_;
   std::span<const std::byte> piece_;
-  std::size_t first_ = 0;  ///< of the piece, from `begin_` on
-  std::size_t at_ = 0;     ///< in the piece
+  std::size_t first_ = 0;  ///< start of the piece, counted from `begin_`
+  std::size_t at_ = 0;     ///< position in the piece
   Bytes storage_;
 };
 

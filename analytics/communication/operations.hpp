@@ -66,7 +66,7 @@ struct Participation {
   std::int32_t rank = 0;
   std::uint32_t start = none, done = none;  ///< calls; the same one unless it is non-blocking
   std::uint64_t sent = 0, received = 0;     ///< bytes
-  std::uint8_t group = 0;                   ///< of an intercommunicator's two
+  std::uint8_t group = 0;                   ///< which of an intercommunicator's two groups
 };
 
 /// One collective: the calls of all ranks that take part in it.

@@ -13,7 +13,7 @@
 
 namespace effort::trace {
 
-/// A well mixed number of 32 bits from three.  The format depends on it.
+/// Mixes three numbers into a hash of 32 bits.  The format depends on it.
 constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
   std::uint64_t h = (a + 1) * 0x9E3779B97F4A7C15ull ^ (b + 0x7F4A7C15ull) * 0xC2B2AE3D27D4EB4Full ^
                     (c + 0x165667B1ull) * 0xD6E8FEB86659FD93ull;

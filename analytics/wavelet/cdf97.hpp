@@ -46,11 +46,11 @@ constexpr int deepest_level(std::size_t n) {
 
 /// Transforms `matrix` in place (Gamblin 2009, 3.3; lifting after Daubechies & Sweldens 1998).
 ///
-/// Level l halves the low band of level l-1 in both directions while both counts last, then in the direction
-/// that has levels left.  After it the low band occupies the first low_length(rows, levels.rows) rows and
-/// low_length(cols, levels.cols) columns; the bands of level l surround that of level l+1.  Both filters are
-/// scaled to be nearly orthonormal: a constant grows by sqrt(2) per halving of one dimension.  Boundaries are
-/// extended symmetrically; any size, 0 and 1 included.
+/// Level l halves the low band of level l-1 in both directions as long as both have levels left, then only in the one
+/// that has.  Afterwards the low band occupies the first low_length(rows, levels.rows) rows and low_length(cols,
+/// levels.cols) columns; the bands of level l surround that of level l+1.  Both filters are scaled to be nearly
+/// orthonormal: a constant grows by sqrt(2) per halving of one dimension.  Boundaries are extended symmetrically; any
+/// size, 0 and 1 included.
 ///
 /// @param space   the execution space instance on which to work; kernels are fenced before return
 /// @param levels  0 <= rows <= deepest_level(extent 0), likewise cols; std::invalid_argument otherwise
