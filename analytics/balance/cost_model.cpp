@@ -106,7 +106,7 @@ GroupFit fit_groups(std::span<const NormalEquations> groups, std::span<const dou
   return g;
 }
 
-// [nodes] each node's class, numbered from the fastest on; nodes without observations: -1.
+// [nodes] each node's class, numbered from the fastest; -1: a node without observations.
 std::vector<int> classes_of(std::span<const NormalEquations> nodes, const GroupFit& g) {
   std::vector<Explained> said;
   std::vector<std::size_t> order;

@@ -18,7 +18,7 @@ class Cycle {
 
   Cycle();
   /// @param mean  mean load of the step, > 0
-  /// @param loss  loss of a division made one step before; negative: unknown
+  /// @param loss  loss of a division made one step earlier; negative: unknown
   void observe(double mean, double loss);
   /// Period in steps; 0 if none was found.
   int period() const { return period_; }

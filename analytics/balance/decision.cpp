@@ -120,7 +120,7 @@ void Decision::learn_effect(double loss) {
   effect_.observe(excess_before_, std::clamp(effect_sum_ / age_, 0.0, excess_before_));
 }
 
-// Whether the last rebalance has failed: it left nearly all of the excess, and what it removed does not pay for it
+// Whether the last rebalance has failed: it removed too little of the excess, and what it removed does not pay for it
 // soon.
 bool Decision::failed() const {
   const int steps = std::min(age_, effect_steps);

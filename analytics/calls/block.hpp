@@ -26,8 +26,8 @@ class BlockEncoder {
   /// may return in a later one, or never.
   void begin_run(std::uint64_t stream);
 
-  /// Events of the current run: a function's id, from 1 on, or 0 for a return; returns without calls are allowed.
-  /// Appends as many as the block has room for, and returns their number: fewer than given if it is full.
+  /// Events of the current run: a function's id, which is at least 1, or 0 for a return; returns without calls are
+  /// allowed.  Appends as many as the block has room for, and returns their number: fewer than given if it is full.
   std::size_t append(std::span<const std::uint32_t> events);
 
   /// Returns the bytes of everything appended, and restarts.  Cost: about 100 ns for each distinct call.

@@ -54,7 +54,7 @@ class LivePredictor {
     ++position_;
     hash_ = hash_ * shift + event + 1;
   }
-  /// The position behind the last occurrence of the last events, 0 if there is none.
+  /// The position just after the last occurrence of the last events; 0 if there is none.
   std::uint32_t& slot() { return positions_[(hash_ * 0x9E3779B1u) >> (32 - positions_bits)]; }
   std::uint32_t second_slot() const {
     const std::uint32_t event = matching_ ? history_[match_ & history_mask] : 0xFFFFu;

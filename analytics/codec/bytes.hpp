@@ -40,7 +40,7 @@ inline void put_double(Bytes& out, double value) {
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : size_(bytes.size()), piece_(bytes) {}
-  /// Reads the `size` bytes from `begin` on, of which only a small piece is held.
+  /// Reads `size` bytes that start at `begin`.  Only a small piece of them is held in memory.
   ByteReader(const ByteSource& source, std::size_t begin, std::size_t size)
       : source_(&source), begin_(begin), size_(size) {}
   ByteReader(const ByteReader&) = delete;

@@ -75,7 +75,7 @@ class History {
 class HistoryColumns {
  public:
   explicit HistoryColumns(const History& history);
-  /// Writes the next `steps` steps, with NaN for absent values, into rows of `stride` values from `to` on.
+  /// Writes the next `steps` steps, with NaN for absent values, into rows of `stride` values that start at `to`.
   /// Errors: std::invalid_argument if fewer are left.
   void read(std::size_t steps, double* to, std::size_t stride);
   /// Errors of the values read against those appended, over all steps, in the unit of the values.

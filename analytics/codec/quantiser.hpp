@@ -40,7 +40,7 @@ struct Trial {
   Errors errors;
 };
 
-/// Whether magnitudes in steps fit 32 bits.
+/// Whether magnitudes in steps fit into 32 bits.
 inline bool is_narrow(double largest, double step) { return largest < step * 2147483000.0; }
 
 /// Reconstructs `n` coefficients of a band of this gain as the decoder will.  narrow: see is_narrow().

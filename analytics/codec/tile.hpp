@@ -32,7 +32,8 @@ struct TileInfo {
   double nrmse = 0, max_error = 0;
   std::vector<Cut> cuts;  ///< all but the end, from the start of the tile
 };
-/// Inspects the tile in `size` bytes of the source from `offset` on.  Reads only the headers before the coded values.
+/// Inspects the tile in the `size` bytes of the source that start at `offset`.  Reads only the headers before the coded
+/// values.
 TileInfo inspect_tile(const ByteSource& source, std::size_t offset, std::size_t size);
 
 struct TileOptions {

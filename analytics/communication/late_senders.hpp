@@ -75,7 +75,7 @@ class LateSenders {
   /// Whether there are more pairs of ranks, communicators and tags than can be followed.  If so, this node cannot
   /// continue.
   bool is_full() const { return channels_.size() > most_channels; }
-  /// Messages whose receives were complete, and those that seemed to arrive before they were sent.  Of this node.
+  /// This node's messages whose receives were complete, and those that seemed to arrive before they were sent.
   std::uint64_t received() const { return received_; }
   std::uint64_t reversed() const { return reversed_; }
 

@@ -24,7 +24,7 @@ class MiddleBound {
  public:
   MiddleBound(std::span<const std::uint32_t> sequence, std::size_t symbols, const LogTable& table);
 
-  /// The places that are not covered, and are left to the caller: those up to `front` and from `back` on.
+  /// The places that are not covered, and are left to the caller: those up to `front`, and those from `back`.
   struct Middle {
     std::size_t front = 0, back = 0;
   };

@@ -107,7 +107,7 @@ struct Record {
   std::vector<std::int32_t> node_of;  ///< [n_ranks], -1 unknown
   std::vector<std::string> regions;   ///< names of functions and regions; "MPI_Send" for one of MPI's, or
                                       ///< "MPI_Send [...]" if calls are distinguished by call path
-  std::vector<Location> locations;    ///< by rank, then thread; none for ranks of which nothing was kept
+  std::vector<Location> locations;    ///< by rank, then thread; none for ranks without kept data
   std::vector<Call> calls;
   std::vector<Message> messages;        ///< ordered by the start of their sends
   std::vector<Collective> collectives;  ///< ordered by the start of their first call

@@ -30,7 +30,7 @@ class TraceError : public std::runtime_error {
 /// The most events of a chunk.  Split a longer window into several chunks.
 inline constexpr std::size_t most_events = std::size_t{1} << 20;
 
-/// Limits of a chunk of which segments have representatives.
+/// Limits of a chunk whose segments may have representatives.
 inline constexpr std::size_t most_reduced_events = std::size_t{1} << 16, most_segments = 1024;
 
 /// Codes the chunks of one stream (a node).  Threads: one at a time.  Memory: bounded (see memory()), independent of
@@ -89,7 +89,7 @@ class Encoder {
   std::unique_ptr<State> state_;
 };
 
-/// A chunk of which some segments have the time stamps of their representatives.
+/// A chunk in which some segments have the time stamps of their representatives.
 struct Rebuilt {
   std::vector<Event> events;
   std::size_t segments = 0, rebuilt = 0;              ///< rebuilt: those with a representative

@@ -25,7 +25,7 @@ constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t 
 /// The context of one of several decisions that share `context`.
 constexpr std::uint32_t at_node(std::uint32_t context, std::uint32_t node) { return (context + node) * 0x9E3779B1u; }
 
-/// Three views of a decision's circumstances, hashed by mix().  What was seen in each of them predicts the decision.
+/// Three views of a decision's circumstances, hashed by mix().  The outcomes seen in each of them predict the decision.
 struct Contexts {
   std::uint32_t a, b, c;
 
@@ -62,7 +62,7 @@ class Models {
     return bit;
   }
 
-  /// A number of `bits` <= 6 bits, from the highest on.  Uses the mixers from `mixer` to mixer + 2^bits - 1.
+  /// A number of `bits` <= 6 bits, the highest first.  Uses the mixers from `mixer` to mixer + 2^bits - 1.
   template <typename Io>
   std::uint32_t small_number(Io& io, std::uint32_t value, int bits, Contexts x, std::uint32_t mixer) {
     std::uint32_t node = 1;

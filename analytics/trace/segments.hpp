@@ -29,7 +29,7 @@ struct RepresentativePiece {
     std::size_t begin = 0, length = 0;  ///< events of the sequence; the length is not 0
   };
   std::vector<Part> parts;      ///< ascending
-  std::vector<std::byte> body;  ///< coded times of all parts, each continuing the one before
+  std::vector<std::byte> body;  ///< coded times of all parts, each continuing the previous one
   std::size_t events() const;
 };
 std::vector<std::byte> write_representatives(const RepresentativePiece& piece);

@@ -22,7 +22,7 @@ constexpr int longest = 100;
 
 int whole(double steps) { return static_cast<int>(std::min(steps, static_cast<double>(longest))); }
 
-/// What the cost of looks allows.
+/// The interval and lag that the cost of looks allows.
 struct Allowed {
   double look = 0;  ///< its cost, in steps
   int steps = 1, lag = 0;

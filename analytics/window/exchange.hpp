@@ -42,8 +42,8 @@ class ExactSum {
   std::vector<std::int64_t> values_;
 };
 
-/// Collective.  Whether all nodes have good input of the same shape.
-/// @param good     of this node's; if not, the other arguments are ignored
+/// Collective.  Returns whether all nodes have good input of the same shape.
+/// @param good     whether this node's input is good; if not, the other arguments are ignored
 /// @param largest  numbers that are replaced by their maxima over the nodes with good input; equally many on all nodes
 bool same_shape(Communicator& nodes, bool good, std::span<const double> shape, std::span<double> largest);
 

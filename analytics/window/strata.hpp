@@ -14,7 +14,7 @@
 
 namespace effort::window {
 
-/// Finds the strata of each window and numbers them like those of the window before.
+/// Finds the strata of each window and numbers them like those of the previous window.
 class StrataFinder {
  public:
   explicit StrataFinder(const Settings& settings) : settings_(settings) {}
