@@ -1,4 +1,5 @@
-// Numbers as text with a decimal point, whatever the locale of the host.  printf, streams and std::to_string follow it.
+// Numbers as text with a decimal point, whatever the locale of the host.  printf, streams and std::to_string would
+// follow the locale.
 #pragma once
 
 #include <array>

@@ -67,7 +67,7 @@ struct GroupFit {
   NonNegativeFit fit;
 };
 
-// One speed per group for given costs, the typical group's being 1.
+// One speed per group for given costs; the typical group has speed 1.
 std::vector<double> speeds(std::span<const NormalEquations> groups, std::span<const double> ranks,
                            std::span<const double> cost) {
   std::vector<double> speed(groups.size(), 1.0), known, weight;
@@ -106,7 +106,7 @@ GroupFit fit_groups(std::span<const NormalEquations> groups, std::span<const dou
   return g;
 }
 
-// [nodes] each node's class, numbered from the fastest on; nodes without observations: -1.
+// [nodes] each node's class, numbered from the fastest; -1: a node without observations.
 std::vector<int> classes_of(std::span<const NormalEquations> nodes, const GroupFit& g) {
   std::vector<Explained> said;
   std::vector<std::size_t> order;

@@ -15,7 +15,7 @@ constexpr double largest_weight = 1e100;
 constexpr double found_share = 0.5, found_f = 15, lost_share = 0.1;
 // A longer period must explain this much more than a shorter one.
 constexpr double clearly_more = 0.02;
-// A period is looked for once this many periods and this many steps have passed.
+// The search for a period begins once this many periods and this many steps have passed.
 constexpr int least_periods = 3, least_history = 10;
 // Share of the variance that counts as rounding.
 constexpr double rounding = 1e-12;

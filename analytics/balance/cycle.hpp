@@ -9,7 +9,7 @@
 namespace effort::balance {
 
 /// Folds two signals over every possible period: the change of the mean load, and the loss of a division made one step
-/// before.  Neither depends on how the work is divided at present.  A period is found if the mean values of its phases
+/// earlier.  Neither depends on how the work is divided at present.  A period is found if the mean values of its phases
 /// differ much more than the values within a phase (one-way analysis of variance; epoch folding: Leahy et al. 1983).
 /// Not thread-safe; deterministic; time O(longest) per step, memory O(longest^2).
 class Cycle {
@@ -18,7 +18,7 @@ class Cycle {
 
   Cycle();
   /// @param mean  mean load of the step, > 0
-  /// @param loss  loss of a division made one step before; negative: unknown
+  /// @param loss  loss of a division made one step earlier; negative: unknown
   void observe(double mean, double loss);
   /// Period in steps; 0 if none was found.
   int period() const { return period_; }
@@ -50,7 +50,7 @@ class Cycle {
 
   std::array<Signal, 2> signals_;
   double last_mean_ = 0;
-  double weight_ = 1;  // of the next step: growing weights instead of fading sums
+  double weight_ = 1;  // of the next step; weights grow so that sums need not fade
   int steps_ = 0, period_ = 0;
 };
 

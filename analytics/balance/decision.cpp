@@ -25,7 +25,8 @@ constexpr double urgency_gain = 0.3;
 constexpr double drift_gain = 0.2;
 // Share of the change in peaks predicted by trials that is believed before any rebalance has confirmed it.
 constexpr double peaks_may_move = 0.8;
-// A rebalance shows whether peaks move with the work if trials expect it to change their loss by this share.
+// Whether peaks move with the work is learned only from a rebalance that trials expect to change the loss of peaks by
+// more than this share.
 constexpr double clear_change = 0.2;
 // Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
 constexpr int effect_steps = 3;
@@ -34,12 +35,12 @@ static_assert(effect_steps <= shortest_horizon);  // losses by age are tabulated
 // soon_paid steps: a rebalancer that moves a little each time may be worth its price (docs/adr/0052).
 constexpr double least_effect = 0.25;
 constexpr double soon_paid = 10;
-// Consecutive failures from which the next rebalance waits until the loss is worth 2^failures prices.
+// After this many consecutive failures, the next rebalance waits until the loss is worth 2^failures prices.
 constexpr int failures_allowed = 1;
 // Limit of the failures counted: a rebalancer that always fails then costs 1/64 of the loss.
 constexpr int most_failures = 6;
-// Factor on the patience with a rebalancer that seems useless.  It is then tried again, because its effect may have
-// been misjudged.
+// Factor by which the patience grows if the rebalancer seems useless.  Once that is exceeded, a rebalance is tried
+// again, because its effect may have been misjudged.
 constexpr double forgiveness = 16;
 // Standard deviations of the present loss that count against a rebalance with a slow payback.
 constexpr double caution = 1.5;
@@ -61,14 +62,15 @@ constexpr double unknown_price = 2;
 // While no price is known: mean steps that a fresh division would have saved before a rebalance is recommended.  A few
 // steps show whether a loss lasts (rent or buy: Karlin et al. 1988).
 constexpr double least_lost = 1.5;
-// The same, from which a fresh division need not remove least_removed: loads that scatter from step to step hide how
-// much it would remove, but not that it has been missed all the while.
+// The same, but enough for a rebalance even if a fresh division may not remove least_removed.  If loads scatter from
+// step to step, it is uncertain how much a fresh division would remove now, but not that it would have helped all the
+// time.
 constexpr double lost_without_proof = 3;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
 // Mean loads kept to see whether the first step of a distribution is slower than others.
 constexpr std::size_t means_kept = 8;
-// Losses kept to see how long a loss has lasted; after 64 steps a transient one is out of the question.
+// Losses kept to see how long a loss has lasted.  After 64 steps it can no longer be a transient one.
 constexpr std::size_t losses_kept = 64;
 }  // namespace
 
@@ -118,7 +120,7 @@ void Decision::learn_effect(double loss) {
   effect_.observe(excess_before_, std::clamp(effect_sum_ / age_, 0.0, excess_before_));
 }
 
-// Whether the last rebalance has failed: it left nearly all of the excess, and what it removed does not pay for it
+// Whether the last rebalance has failed: it removed too little of the excess, and what it removed does not pay for it
 // soon.
 bool Decision::failed() const {
   const int steps = std::min(age_, effect_steps);
@@ -367,8 +369,8 @@ Verdict Decision::decide(const LookFacts& facts) {
     urgency_ += urgency_gain * (sure_excess_ - urgency_);
   }
   v.urgency = urgency_;
-  // The first trials may soon show that a rebalance helps.  The longer they have not, the less likely it is that the
-  // next look changes that.
+  // The first trials may soon show that a rebalance helps.  The longer they fail to, the less likely it is that the
+  // next look shows it.
   const bool undecided = v.no_price && !v.rebalance && facts.imbalance > settings_.threshold;
   undecided_steps_ = undecided ? undecided_steps_ + (steps_ - last_look_) : 0;
   last_look_ = steps_;

@@ -83,7 +83,7 @@ class Decision {
 
  private:
   struct SeenLoss {
-    double loss = 0, above = 0;  // of a step; the part that the age of the distribution does not explain
+    double loss = 0, above = 0;  // of a step; the part not explained by the age of the distribution
   };
   void learn(const StepFacts& facts, int step);
   void learn_peak(const StepFacts& facts);
@@ -112,7 +112,7 @@ class Decision {
   std::vector<double> own_;                     ///< [1 .. horizon] loss by age of the present division
   int made_at_ = 0;                             ///< step whose loads the present division was made from
   double own_peak_ = 0;                         ///< loss of a peak under the present division, in usual mean loads
-  double peak_before_ = 0, peak_expected_ = 0;  ///< under the previous division; as trials expect it under this one
+  double peak_before_ = 0, peak_expected_ = 0;  ///< a peak's loss under the previous division; as trials expect it now
   double peaks_move_;            ///< share of the expected change of peaks that the last rebalance brought, 0 to 1
   bool peak_seen_ = false;       ///< there has been a peak under the present division
   StepFacts pending_;            ///< the last step, if it stands out: the next one shows whether it was a peak
@@ -121,7 +121,7 @@ class Decision {
   double mean_ = 0;           ///< mean load, smoothed
   double first_mean_ = 0;     ///< mean load of the present distribution's first step
   std::deque<double> means_;  ///< mean loads of recent steps, except the first ones after rebalances
-  int steps_ = 0;             ///< of the run so far
+  int steps_ = 0;             ///< steps of the run so far
   int age_ = 0;               ///< steps since the last rebalance
   int rebalances_ = 0;
   int advised_at_ = -1;  ///< step of the first recommendation since the last rebalance; -1: none

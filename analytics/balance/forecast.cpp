@@ -105,7 +105,7 @@ void Forecast::learn(std::span<const double> load) {
   }
 }
 
-// The step before the present one was a peak if it is still held.
+// If the loads of the previous step are still held, it was a peak.
 void Forecast::learn_peak() {
   if (held_.empty()) return;
   const double a = gain(peak_gain, ++peaks_);

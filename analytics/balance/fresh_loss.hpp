@@ -94,7 +94,7 @@ class FreshLoss {
   std::vector<CyclePhase> cycle_phases_;  // of divisions made in each phase of the cycle; empty: no cycle
   std::array<double, n_predictors> peak_{};
   std::array<int, n_predictors> peak_count_{};
-  double peaks_ = 0, steps_ = 0;  // of the run, fading
+  double peaks_ = 0, steps_ = 0;  // counts over the run, fading
   int failed_trials_ = 0;         // divisions that did not anticipate the next step's work, although they could have
   int next_trial_ = 0;            // earliest step of the next trial
 };

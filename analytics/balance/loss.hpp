@@ -17,7 +17,7 @@ class LossCurve {
  public:
   void observe(int age, double loss);
   bool known() const;
-  /// This curve with the mean of `other` as one more observation in each class of ages.
+  /// Returns this curve with the mean of `other` added as one more observation in each class of ages.
   LossCurve drawn_to(const LossCurve& other) const;
   /// Writes the losses at ages 1 to n to out[1 .. n].  They do not decrease within the observed ages.  Beyond these,
   /// they grow like `reference` ([1 .. n]), the curve of a predictor that was observed at more ages.  Without a

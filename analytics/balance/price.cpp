@@ -43,7 +43,7 @@ void Price::fit() {
   }
   std::sort(sorted.begin(), sorted.end());
   const double usual = sorted[2 * (sorted.size() - 1) / 3];
-  // Relative to the means, through which the line goes.
+  // Relative to the means, because the line passes through them.
   const auto relative_loss = [&](const Measured& m) { return mean_loss > 0 ? m.loss / mean_loss : 1.0; };
   const auto trusted = [&](const Measured& m) { return std::min(m.seconds, usual * std::max(1.0, relative_loss(m))); };
   double price = 0;

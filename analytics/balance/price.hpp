@@ -5,7 +5,7 @@
 
 namespace effort::balance {
 
-/// The price of a rebalance as a function of the loss before it: the more is lost, the more work has to be moved.
+/// The price of a rebalance as a function of the loss before it: the larger the loss, the more work has to be moved.
 struct PriceLine {
   double fixed = 0;  ///< of a rebalance that moves nothing; < 0: unknown
   double slope = 0;  ///< per mean load of loss, >= 0
@@ -24,10 +24,10 @@ class Price {
   void add(double seconds, double loss);
   /// @param seconds  by which the first step of a new distribution took longer than usual
   void add_slow_start(double seconds);
-  /// In seconds.  A line through the last nine prices (Bayesian linear regression).  Prices above their upper third
-  /// count up to that, in proportion to the loss: a single outlier is not trusted.  The median of the last slow starts
-  /// is added once there are three, up to the price itself: a larger value may be a peak of the program's own cycle
-  /// that coincides with its rebalances.
+  /// In seconds.  A line through the last nine prices (Bayesian linear regression).  No price counts more than their
+  /// upper tercile (times its loss / the mean loss, if that is above 1): a single outlier is not trusted.  Once there
+  /// are three slow starts, the median of the last ones is added, but at most the price itself: a larger value may be a
+  /// peak of the program's own cycle that coincides with its rebalances.
   PriceLine line() const { return line_; }
 
  private:

@@ -11,8 +11,8 @@ namespace {
 constexpr int delays[] = {1, 2, 3, 5, 8, 12, 18, 27, 40, 60};
 constexpr int lengths[] = {1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256};
 
-// The given numbers of steps, and 1 to the length of the cycle, raised to the soonest possible step, rounded up to
-// multiples of the spacing, and limited to those below the horizon.
+// The given numbers of steps, and 1 to the length of the cycle.  All are raised to the soonest possible step and
+// rounded up to multiples of the spacing; only those below the horizon remain.
 std::vector<int> candidates(const Prospects& prospects, std::span<const int> some) {
   std::vector<int> steps(some.begin(), some.end());
   const int period = static_cast<int>(prospects.fresh.size());
@@ -54,7 +54,8 @@ ScheduleCosts compare_schedules(const Prospects& prospects) {
     return std::max(0.0, prospects.present_at(delay) - prospects.made(delay).at(1));
   };
   const std::vector<int> possible = candidates(prospects, lengths);
-  // A rebalancer that moves only part of the way leaves less each time.  Two in a row stand for all later ones.
+  // A rebalancer that moves only part of the way leaves less each time.  Two rebalances in a row stand for all later
+  // ones.
   const double lasting = prospects.effect.after(prospects.effect.after(excess(0)));
   // Cost from a rebalance in a step onwards, without the price of that rebalance.
   std::vector<double> least(static_cast<std::size_t>(horizon) + 1, 0.0);

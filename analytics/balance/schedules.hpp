@@ -29,7 +29,7 @@ struct Prospects {
   Ageing own;                 ///< of the present division
   const RebalanceEffect& effect;
   PriceLine price;    ///< mean steps
-  double level = 0;   ///< loss of the present distribution: above `own` if a rebalance made it, else all of it
+  double level = 0;   ///< present loss: only the part above `own` if a rebalance made the distribution
   double doubt = 0;   ///< margin on the loss that a rebalance leaves
   bool ages = false;  ///< a rebalance made the present distribution, so its loss grows with the age
   int age = 0;        ///< of the present distribution, steps

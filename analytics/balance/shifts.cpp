@@ -7,7 +7,7 @@ namespace effort::balance {
 namespace {
 
 constexpr double loss_gain = 0.05;  // share of a new step: a memory of 20 steps
-constexpr int least_losses = 5;     // before shifts are looked for
+constexpr int least_losses = 5;     // needed before the search for shifts begins
 // A loss stands out if it exceeds the mean by `shift_deviations` mean absolute deviations plus `least_loss`.
 constexpr double shift_deviations = 5;
 constexpr double least_loss = 0.05;

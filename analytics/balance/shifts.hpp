@@ -6,7 +6,7 @@
 namespace effort::balance {
 
 /// Finds shifts from the losses of two trials of the last-value predictor.  In the step of a shift, a division made one
-/// step before is bad.  One step later, a division made before the shift is still bad, so the change lasts.  Neither
+/// step earlier is bad.  One step later, a division made before the shift is still bad, so the change lasts.  Neither
 /// sign depends on the present distribution.  Uses basic arithmetic only, so all nodes get the same result from the
 /// same losses.
 class ShiftFinder {

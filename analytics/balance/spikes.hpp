@@ -10,8 +10,8 @@ namespace effort::balance {
 /// Follows one value per step (the largest rank's load) and finds the steps that stand out.
 ///
 /// A step stands out when it exceeds the median of its window's steps by more than 6 times their median absolute
-/// deviation (scaled to a standard deviation) and by more than a quarter.  If more than a third of a window's steps do,
-/// they are a new level and none stands out.  Deterministic.
+/// deviation (scaled to a standard deviation) and by more than a quarter.  If more than a third of a window's steps
+/// would stand out, they are a new level, and none does.  Deterministic.
 class SpikeFinder {
  public:
   /// Adds one window of steps.

@@ -32,7 +32,7 @@ std::vector<double> shared_load(std::span<const double> estimate, double load);
 std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int64_t sum, std::int64_t least = 0);
 
 /// Factor by which to multiply the weights of each rank's items: load / mean load, at least 0.05, scaled to a mean
-/// of 1. For codes with one weight per rank.
+/// of 1.  For codes with one weight per rank.
 /// @param load  [ranks] seconds, finite, >= 0; all zero: factors of 1
 /// @throws std::invalid_argument on loads out of range
 std::vector<double> rank_factors(std::span<const double> load);

@@ -14,8 +14,8 @@ namespace effort::balance {
 /// integers does not depend on the order, so the sum over nodes equals that over their ranks, bit for bit.
 class WorkScale {
  public:
-  /// @param largest  [units + 1] as WorkLog::largest(), the largest of all nodes; fits() says whether they can be
-  /// scaled
+  /// @param largest  [units + 1] as WorkLog::largest(), the largest of all nodes; fits() says whether they can
+  ///                 be scaled
   /// @param ranks    of the whole run, >= 1
   WorkScale(int units, std::span<const double> largest, int ranks);
 

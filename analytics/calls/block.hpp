@@ -3,8 +3,8 @@
 //   BlockEncoder encoder;
 //   encoder.begin_run(0);                     // following events belong to stream 0
 //   encoder.append(events);                   // an entry is its function's id, a return 0
-//   if (encoder.full()) ... // end the block, and continue in another one const std::vector<std::byte> bytes =
-//   encoder.finish();
+//   if (encoder.full()) ...                   // end the block, and continue in another one
+//   const std::vector<std::byte> bytes = encoder.finish();
 //
 //   decode_block(bytes, [&](std::uint64_t stream, std::span<const std::uint32_t> events) { ... });
 #pragma once
@@ -26,11 +26,11 @@ class BlockEncoder {
   /// may return in a later one, or never.
   void begin_run(std::uint64_t stream);
 
-  /// Events of the current run: a function's id, from 1 on, or 0 for a return; returns without calls are allowed.
-  /// Appends as many as the block has room for, and returns their number: fewer than given if it is full.
+  /// Events of the current run: a function's id, which is at least 1, or 0 for a return; returns without calls are
+  /// allowed.  Appends as many as the block has room for, and returns their number: fewer than given if it is full.
   std::size_t append(std::span<const std::uint32_t> events);
 
-  /// Returns the bytes of everything appended, and restarts.  Cost: about 100 ns for each different call.
+  /// Returns the bytes of everything appended, and restarts.  Cost: about 100 ns for each distinct call.
   std::vector<std::byte> finish();
 
  private:
@@ -49,7 +49,7 @@ class BlockEncoder {
   std::vector<std::uint32_t> functions_;  ///< function + 1 by hash of the id
 };
 
-/// Takes events of a stream; a run's events come in several pieces.
+/// Takes events of a stream; a run's events may come in several pieces.
 using EventSink = std::function<void(std::uint64_t stream, std::span<const std::uint32_t> events)>;
 
 /// Decodes a block.  Bytes are untrusted.  Errors: codec::CodecError with the offset in the block; whatever the sink

@@ -11,8 +11,8 @@
 
 namespace effort::calls {
 
-/// Counts calls by stack.  Memory: of the different stacks, at most most_nodes; deeper calls then count for the last
-/// context that is known.  Threads: one at a time.
+/// Counts calls by stack.  Memory: one node for each different stack, at most most_nodes; after that, calls in new
+/// stacks count for the last context that is known.  Threads: one at a time.
 class ContextTree {
  public:
   static constexpr std::size_t most_nodes = std::size_t{1} << 22;
@@ -20,7 +20,7 @@ class ContextTree {
     std::uint32_t function;  ///< id; 0 for the root
     std::uint32_t parent;    ///< index; of the root 0
     std::uint64_t calls = 0;
-    std::uint64_t timed_calls = 0, timed_ns = 0;  ///< those with time stamps, and from their entries to their returns
+    std::uint64_t timed_calls = 0, timed_ns = 0;  ///< those with time stamps, and their time from entry to return
     std::uint32_t last_child = 0, last_child_function = 0;  ///< the child that was called last
   };
   /// Totals of one stream.
@@ -41,11 +41,11 @@ class ContextTree {
     stamps_ = StampFinder(stamp_every);
     now_ = 0;
   }
-  /// @param gaps  [stamps among the events, or fewer at the end of the stream] ns since the stamp before
+  /// @param gaps  [stamps among the events, or fewer at the end of the stream] ns since the previous stamp
   void add(std::span<const std::uint32_t> events, std::span<const std::uint64_t> gaps = {});
   /// Calls that have not returned are timed up to the last stamp.
   void end_stream();
-  /// Of the stream that was begun last.
+  /// The totals of the stream that was begun last.
   Totals totals() const;
 
   /// The root first; parents before children.

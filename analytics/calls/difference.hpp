@@ -20,7 +20,8 @@ struct FirstDifference {
   std::vector<std::uint32_t> stack;  ///< open calls before it, outermost first
 };
 
-/// Nothing if the streams are equal.  Cost: linear in the lists of calls in which they differ, not in the events.
+/// Returns nothing if the streams are equal.  Cost: linear in the lists of calls in which they differ, not in the
+/// events.
 std::optional<FirstDifference> first_difference(const Tree& tree, const StreamLists& a, const StreamLists& b);
 
 }  // namespace effort::calls

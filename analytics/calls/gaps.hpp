@@ -20,7 +20,7 @@ class GapEncoder {
   ~GapEncoder();
 
   /// @param context  StampFinder::context() of the stamped event: equal events tend to come after equal times
-  /// @param ns  since the stamp before
+  /// @param ns  since the previous stamp
   void put(std::uint32_t context, std::uint64_t ns);
   std::size_t count() const { return count_; }
   /// Returns the bytes of everything since the last call, and restarts.

@@ -1,10 +1,10 @@
 // Codes calls while they happen, one event at a time, in a few nanoseconds each and without allocation.
 //
-// Each event is predicted.  The predictor looks for the last place after the same few events, and expects the events
-// that followed there, as long as this holds.  Only an unexpected event is written: the number of expected events
-// before it, and the event itself, unless it is the one that replaced the expected event last time.  The reader runs
-// the same predictor.  (Our own variant of the one-candidate LZ of ParLOT, Devale et al., section IV.D: the start of a
-// match is not written, because the reader knows it.)
+// Each event is predicted.  The predictor looks for the last place at which the same few events had just happened, and
+// expects the events that followed there for as long as they keep coming.  Only an unexpected event is written: the
+// number of expected events before it, and the event itself, unless it is the one that replaced the expected event last
+// time.  The reader runs the same predictor.  (Our own variant of the one-candidate LZ of ParLOT, Devale et al.,
+// section IV.D: the start of a match is not written, because the reader knows it.)
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ class LivePredictor {
   void hit(LiveEvent event) {
     ++match_;
     push(event);
-    // The place of the match is known already, so every second one is enough.
+    // The place of the match is known already, so it is enough to record every second position.
     if ((position_ & 1) == 0) slot() = position_;
   }
   /// The event that came last time instead of the one expected now.
   LiveEvent second() const { return seconds_[second_slot()]; }
-  /// Another event than the expected one has come.
+  /// An event other than the expected one has come.
   void miss(LiveEvent event) {
     seconds_[second_slot()] = event;
     push(event);
@@ -54,7 +54,7 @@ class LivePredictor {
     ++position_;
     hash_ = hash_ * shift + event + 1;
   }
-  /// The position behind the last occurrence of the last events, 0 if there is none.
+  /// The position just after the last occurrence of the last events; 0 if there is none.
   std::uint32_t& slot() { return positions_[(hash_ * 0x9E3779B1u) >> (32 - positions_bits)]; }
   std::uint32_t second_slot() const {
     const std::uint32_t event = matching_ ? history_[match_ & history_mask] : 0xFFFFu;

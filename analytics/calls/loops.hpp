@@ -21,7 +21,7 @@ std::vector<Repeated> repeated_calls(const Tree& tree, std::span<const Item> lis
 
 /// A part of a list: `period` functions that follow each other, `times` times.
 struct Stretch {
-  std::size_t first;  ///< of the Repeated
+  std::size_t first;  ///< index of its first Repeated
   std::size_t period;
   std::size_t times;
 };

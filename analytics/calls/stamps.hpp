@@ -1,5 +1,5 @@
-// Which calls of a stream have time stamps: at their entry and at their return.  Writer and readers agree on them
-// without a word in the stream.
+// Which calls of a stream have time stamps: at their entry and at their return.  The writer and readers compute them in
+// the same way, so the stream need not store them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace effort::calls {
 
 inline constexpr std::uint32_t most_stamp_every = 1'000'000'000;
 
-/// Each call, or one in `every` on average: at random distances, because regular ones would always meet the same call
-/// of a loop.  Memory of all zeros never stamps.
+/// Each call, or one in `every` on average: at random distances, because regular ones would always hit the same call of
+/// a loop.  A schedule in memory of all zeros never stamps.
 class StampSchedule {
  public:
   StampSchedule() = default;

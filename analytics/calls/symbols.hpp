@@ -39,7 +39,7 @@ struct Slot {
   std::uint16_t check = 0;
   std::uint8_t hits = 0, misses = 0;
   std::uint32_t symbol = 0;  ///< 0: none yet
-  std::uint32_t second = 0;  ///< the guess before
+  std::uint32_t second = 0;  ///< the previous guess
 };
 
 /// A list that is being coded, with the history from which its contexts are formed.
@@ -68,7 +68,7 @@ class SymbolCoder {
   /// The symbol was a known node, or has become node `node`: contexts learn it, and the list moves on.
   void learn(ListState& list, std::uint32_t node, std::uint32_t function, bool fresh);
   void learn_end(ListState& list);
-  /// The list is not continued: later lists of the function are like it.
+  /// The list will not be continued.  Later lists of the function are expected to be like it.
   void keep(ListState& list);
   /// A return outside of calls.
   void learn_stray(ListState& list);

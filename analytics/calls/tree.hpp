@@ -45,8 +45,8 @@ std::uint64_t events_of(const Tree& tree, std::span<const Item> list);
 /// In a list outside all calls: a return without a call.
 inline constexpr std::uint32_t stray_return = ~std::uint32_t{0};
 
-/// Makes a tree of a stream of entries and returns.  Cost: a few nanoseconds per event; memory: of different calls, and
-/// of the lists of calls that are still open.
+/// Makes a tree of a stream of entries and returns.  Cost: a few nanoseconds per event; memory: for the different
+/// calls, and for the lists of calls that are still open.
 class TreeBuilder {
  public:
   /// A call that has not returned; the first one stands for everything outside of calls, and has no function.

@@ -1,4 +1,4 @@
-// Assigning objects to their nearest medoids, for several sets of medoids in one read of the data.
+// Assigning objects to their nearest medoids, for several sets of medoids in one pass over the data.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
@@ -36,7 +36,7 @@ struct MedoidSets {
 /// The result of Kernels::assign().  Costs are valid only if largest_distance is within the unit's limit and all values
 /// are finite, which the caller checks with largest_bits: a separate pass over the data would cost more.
 struct Assignment {
-  std::vector<std::uint16_t> labels;  ///< [trials][n] slot of the nearest medoid, the first of equals
+  std::vector<std::uint16_t> labels;  ///< [trials][n] slot of the nearest medoid; ties go to the first
   std::vector<FixedSum> cost;         ///< [trials]
   std::vector<std::int64_t> sizes;    ///< [trials][k]
   std::uint64_t largest_bits = 0;     ///< bit pattern of the largest magnitude among the values

@@ -9,7 +9,7 @@ namespace effort::cluster {
 
 struct ChooseKParameters {
   int k_max = 10;            ///< the most strata, at least 1
-  int previous_k = 0;        ///< strata of the window before; 0: none
+  int previous_k = 0;        ///< strata of the previous window; 0: none
   double clear_gain = 0.05;  ///< least increase in average silhouette for which previous_k is given up
 };
 

@@ -18,12 +18,12 @@ struct ClaraParameters {
 
 /// CLARA (Kaufman & Rousseeuw 1990, chapter 3): PAM with eager swaps on samples drawn without replacement, and once
 /// more on all samples together.  The two sets of medoids that cost least on the samples are evaluated on all objects
-/// in one read of the data, and the better one wins (docs/adr/0021).
+/// in one pass over the data, and the better one wins (docs/adr/0021).
 ///
 /// @param space       as for pam; the result does not depend on it, nor on its number of threads
 /// @param signatures  n x d, as for pam
 /// @throws std::invalid_argument on bad signatures, or on parameters outside their ranges
-/// Time: O(samples (s^2 d + k n d)).  Memory: O(n + samples s^2) beside the data.  The result equals that of
+/// Time: O(samples (s^2 d + k n d)).  Memory: O(n + samples s^2) in addition to the data.  The result equals that of
 /// distributed_clara on any number of nodes.
 template <typename ExecutionSpace>
 Clustering clara(const ExecutionSpace& space, const Signatures& signatures, const ClaraParameters& parameters);

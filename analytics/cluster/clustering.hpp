@@ -19,8 +19,8 @@ struct Signatures {
   const double* row(std::size_t i) const { return values.data() + i * d; }
 };
 
-/// Throws std::invalid_argument when the table is empty (n or d is 0), has another number of values than n * d, holds
-/// a NaN or an infinity (named by row and column), or has more than 2^31 - 1 rows.  Cost: one read of the data.
+/// Throws std::invalid_argument when the table is empty (n or d is 0), has a number of values other than n * d, holds a
+/// NaN or an infinity (named by row and column), or has more than 2^31 - 1 rows.  Cost: one pass over the data.
 void check_signatures(const Signatures& signatures);
 
 /// Throws std::invalid_argument unless 1 <= k <= n.

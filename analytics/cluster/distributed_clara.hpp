@@ -24,9 +24,9 @@ struct DistributedClustering {
 };
 
 /// CLARA over a group of nodes: samples are gathered where PAM runs, medoid signatures are shared, every node assigns
-/// its own objects to all trials' medoids in one read, costs are summed as scaled integers.  Draws depend only on seed,
-/// trial and global id, and every distance has one order of operations.  The result is therefore bitwise the same for
-/// any number of nodes and threads, and any distribution of the objects.
+/// its own objects to all trials' medoids in one pass over the data, and costs are summed as scaled integers.  Draws
+/// depend only on seed, trial and global id, and every distance is computed in a fixed order of operations.  The result
+/// is therefore bitwise the same for any number of nodes and threads, and any distribution of the objects.
 ///
 /// Collective over `nodes`; blocks.  All nodes pass the same `n_global`, d and parameters.  Collectives: three
 /// (gatherv, bcast, allreduce), and two more if some values exceed those in the samples.

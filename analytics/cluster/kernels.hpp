@@ -46,7 +46,7 @@ class TableKernels {
   virtual void sums(std::span<double> sums) const = 0;
   /// gains[h] = sum over all rows j of max(0, nearest[j] - distance to candidate h).
   virtual void gains(std::span<const double> nearest, std::span<double> gains) const = 0;
-  /// The swap with one of the candidates first .. last - 1 that lowers the cost most, the first of equals; none if no
+  /// The swap with one of the candidates first .. last - 1 that lowers the cost most; ties go to the first.  None if no
   /// swap lowers it (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
   /// @param taken  [columns] not 0 for medoids
   virtual Change best_swap(const Standing& standing, std::span<const char> taken, std::size_t first,
@@ -70,9 +70,9 @@ class Kernels {
   /// Distances between all pairs of `objects`; each is computed once.
   virtual DistanceTable all_distances(const RowsOf<double>& objects) const = 0;
   virtual Table<float> all_distances(const RowsOf<float>& objects) const = 0;
-  /// Assigns every object to its nearest medoid, for several sets of medoids in one read.  n may be 0.
+  /// Assigns every object to its nearest medoid, for several sets of medoids in one pass over the data.  n may be 0.
   virtual Assignment assign(const Signatures& objects, const MedoidSets& medoids, FixedUnit unit) const = 0;
-  /// Sets `nearest` (the first of equals), `first` and `second` of each row.
+  /// Sets `nearest` (ties go to the first), `first` and `second` of each row.
   /// @param columns  [k][rows] distances to the medoids
   /// @param bound    upper limit of `second`
   virtual void two_nearest(std::span<const double> columns, double bound, Standing& standing) const = 0;

@@ -11,12 +11,12 @@
 
 namespace effort::cluster {
 
-/// BUILD: adds k candidates one by one, each the one that lowers the cost most, the first of equals.  The first i of
+/// BUILD: adds k candidates one by one, each the one that lowers the cost most; ties go to the first.  The first i of
 /// the result are the result for k = i.  Requires k <= columns.
 template <typename T>
 std::vector<std::int32_t> build_medoids(const Kernels& kernels, const Table<T>& distances, int k);
 
-/// How SWAP chooses: the best of all swaps each time (as R's original), or every swap that improves at once.
+/// How SWAP chooses: the best of all swaps each time (as in R's original), or every swap that improves at once.
 enum class SwapRule { steepest, eager };
 
 /// Whether a swap lowers the cost by more than rounding errors of sums on a table of T.

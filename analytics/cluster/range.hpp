@@ -41,7 +41,7 @@ int limit_of(std::uint64_t largest_bits, std::size_t d);
 /// The given table if its values are safe, else a scaled copy.
 class InRange {
  public:
-  /// By the table's own largest magnitude.
+  /// Scales by the table's own largest magnitude.
   explicit InRange(const Signatures& signatures);
   InRange(const Signatures& signatures, int exponent);
   InRange(const InRange&) = delete;

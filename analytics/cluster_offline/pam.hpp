@@ -18,8 +18,8 @@ struct PamParameters {
 ///
 /// @param space       Kokkos execution space instance (Serial, or OpenMP from the thread that initialised Kokkos); the
 ///                    result does not depend on it, nor on its number of threads
-/// @param signatures  n x d, finite; distances use differences of values, so a common offset costs no precision; values
-/// whose squares would overflow or underflow are scaled internally by a power of two
+/// @param signatures  n x d, finite; distances use differences of values, so a common offset costs no precision;
+///                    values whose squares would overflow or underflow are scaled internally by a power of two
 /// @throws std::invalid_argument on bad signatures (see check_signatures), k outside 1..n, or n above 65,536 (the
 ///         distances would not fit into memory: use clara or quality)
 /// Memory: 8 n^2 bytes.  Time: O(n^2 d) for the distances, O(n^2) per medoid built and per swap.  Any thread; no

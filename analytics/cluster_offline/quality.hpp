@@ -20,10 +20,9 @@ struct QualityParameters {
 ///
 /// @param space       Kokkos execution space instance, as for pam; the result does not depend on it
 /// @param signatures  n x d, as for pam
-/// @throws std::invalid_argument on bad signatures, or on parameters outside their ranges
-/// @throws std::invalid_argument for k above 4096
-/// Time: O(n (16 k + 200) d) and little more.  Memory: O(n (48 k + 200)) numbers of 4 bytes beside the data, at most 1
-/// GiB unless n k needs more.
+/// @throws std::invalid_argument on bad signatures, on parameters outside their ranges, or for k above 4096
+/// Time: O(n (16 k + 200) d) and little more.  Memory: O(n (48 k + 200)) numbers of 4 bytes in addition to the data, at
+/// most 1 GiB unless n k needs more.
 template <typename ExecutionSpace>
 Clustering quality(const ExecutionSpace& space, const Signatures& signatures, const QualityParameters& parameters);
 

@@ -16,7 +16,7 @@ inline constexpr int leaf_bits = 3;
 
 inline constexpr int most_level = 15;
 
-/// Number of levels read at a time, which may include some behind the last one.
+/// Number of levels read at a time, which may include some past the last one.
 inline constexpr std::size_t at_once = 16;
 
 /// One level of the tree: for every node, the number of bit planes of its largest coefficient (0: all are zero).  A

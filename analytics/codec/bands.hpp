@@ -45,7 +45,7 @@ struct Layout {
   std::vector<Band> bands;
 };
 
-/// The bands that may be split further, in coding order, none split yet.
+/// The bands that may be split further, in coding order; none is split yet.
 std::vector<PacketSplit> possible_splits(std::size_t rows, std::size_t cols, wavelet::Levels levels);
 
 /// The bands for a choice of splits (from possible_splits(), with `extra` set).

@@ -26,7 +26,7 @@ class BitModel {
 
  private:
   static constexpr std::uint32_t most_seen = 250;
-  /// By the number of decisions seen: the rate (upper half) and the next number of decisions (lower half).
+  /// Indexed by the number of decisions seen: the rate (upper half) and the next number of decisions (lower half).
   static constexpr std::array<std::uint32_t, most_seen + 1> steps_by_state = [] {
     std::array<std::uint32_t, most_seen + 1> steps{};
     for (std::uint32_t n = 0; n <= most_seen; ++n)

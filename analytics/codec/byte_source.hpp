@@ -12,7 +12,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual std::size_t size() const = 0;
-  /// `count` bytes from `offset` on, within size(): the bytes in memory, or read into `storage`.  Valid while the
+  /// `count` bytes starting at `offset`, within size(): the bytes in memory, or read into `storage`.  Valid while the
   /// source exists and `storage` is unchanged.  Errors: the source's own.
   virtual std::span<const std::byte> view(std::size_t offset, std::size_t count,
                                           std::vector<std::byte>& storage) const = 0;

@@ -40,7 +40,7 @@ inline void put_double(Bytes& out, double value) {
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : size_(bytes.size()), piece_(bytes) {}
-  /// Reads the `size` bytes from `begin` on, of which only a small piece is held.
+  /// Reads `size` bytes that start at `begin`.  Only a small piece of them is held in memory.
   ByteReader(const ByteSource& source, std::size_t begin, std::size_t size)
       : source_(&source), begin_(begin), size_(size) {}
   ByteReader(const ByteReader&) = delete;
@@ -116,8 +116,8 @@ class ByteReader {
   const ByteSource* source_ = nullptr;
   std::size_t begin_ = 0, size_;
   std::span<const std::byte> piece_;
-  std::size_t first_ = 0;  ///< of the piece, from `begin_` on
-  std::size_t at_ = 0;     ///< in the piece
+  std::size_t first_ = 0;  ///< start of the piece, counted from `begin_`
+  std::size_t at_ = 0;     ///< position in the piece
   Bytes storage_;
 };
 

@@ -59,7 +59,7 @@ class CodecError : public std::runtime_error {
         length_(problem.size()),
         offset_(offset) {}
   std::size_t offset() const { return offset_; }
-  /// The same error in a larger input, of which this input starts at byte `begin`.
+  /// The same error in a larger input, in which this input starts at byte `begin`.
   CodecError within(std::size_t begin) const { return {std::string(what(), length_), begin + offset_}; }
 
  private:
@@ -105,8 +105,8 @@ struct Decoded {
 /// Cost and memory are proportional to the compressed size plus the size of the result (for large matrices, plus one
 /// tile).
 Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options = {});
-/// The same for a file that does not fit memory.  It is read once in small pieces for the checksum, then tile by tile,
-/// and only the bytes that the passes need.  Memory: the result, one tile and its bytes.
+/// The same for a file that does not fit into memory.  It is read once in small pieces for the checksum, then tile by
+/// tile, and only the bytes that the passes need.  Memory: the result, one tile and its bytes.
 Decoded decode(const ByteSource& stream, const DecodeOptions& options = {});
 
 /// A place where a stream may be cut off.

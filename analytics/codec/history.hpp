@@ -38,8 +38,8 @@ class History {
 
   /// Appends `steps` steps of all rows: `block` is row-major [rows][steps], finite.  steps may be 0 and may differ
   /// between calls.  `absent`: empty, or one entry per value, nonzero for absent values (a rank missing for some
-  /// steps). An absent value is not read, reads back as NaN and does not enter ranges and errors. Errors:
-  /// std::invalid_argument (wrong size, NaN or infinity with row and step); the history is then unchanged. Cost: a
+  /// steps).  An absent value is not read, reads back as NaN and does not enter ranges and errors.  Errors:
+  /// std::invalid_argument (wrong size, NaN or infinity with row and step); the history is then unchanged.  Cost: a
   /// copy.  The coding is left to work(), unless a whole tile is already waiting.
   void append(std::span<const double> block, std::size_t steps, std::span<const std::uint8_t> absent = {});
 
@@ -75,7 +75,7 @@ class History {
 class HistoryColumns {
  public:
   explicit HistoryColumns(const History& history);
-  /// Writes the next `steps` steps, with NaN for absent values, into rows of `stride` values from `to` on.
+  /// Writes the next `steps` steps, with NaN for absent values, into rows of `stride` values that start at `to`.
   /// Errors: std::invalid_argument if fewer are left.
   void read(std::size_t steps, double* to, std::size_t stride);
   /// Errors of the values read against those appended, over all steps, in the unit of the values.
@@ -88,7 +88,7 @@ class HistoryColumns {
   double rms_ = 0, max_ = 0;
   std::size_t next_ = 0;  ///< tile; the number of tiles stands for the uncoded windows
   std::vector<double> values_;
-  std::size_t steps_ = 0, taken_ = 0;  ///< of values_
+  std::size_t steps_ = 0, taken_ = 0;  ///< in values_; those already read
 };
 
 /// Reads a serialised history.  Keeps a reference to the bytes, which must outlive it.  Errors: CodecError, from
@@ -108,7 +108,7 @@ class HistoryReader {
   Decoded read(int level = 0, std::size_t max_values = std::size_t{1} << 28) const;
 
   /// All values in turn, in the order of steps: `take` gets a tile's first step and its values [rows][steps of the
-  /// tile]. Memory: one tile (for a history of many nodes, all blocks of the same steps).  More than `max_values`
+  /// tile].  Memory: one tile (for a history of many nodes, all blocks of the same steps).  More than `max_values`
   /// values in it: CodecError.
   void read_tiles(const std::function<void(std::size_t first_step, const Decoded& tile)>& take,
                   std::size_t max_values = std::size_t{1} << 28) const;

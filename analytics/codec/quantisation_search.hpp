@@ -41,7 +41,7 @@ class Coefficients {
 
   /// Upper bound of the first coefficient's squared error: half a step if it is coded, else all of it.
   double first_squared_error(double step) const { return step > first() ? first() * first() : step * step / 4; }
-  /// A step from which on all coefficients are zero.
+  /// A step at and above which all coefficients are zero.
   double largest_step() const { return 4 * std::max(largest(), first()); }
   bool narrow(double step) const { return is_narrow(std::max(largest(), first()), step); }
   double model_step(double rms) const { return model().step_for(rms * rms * static_cast<double>(present())); }

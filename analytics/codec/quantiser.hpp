@@ -40,7 +40,7 @@ struct Trial {
   Errors errors;
 };
 
-/// Whether magnitudes in steps fit 32 bits.
+/// Whether magnitudes in steps fit into 32 bits.
 inline bool is_narrow(double largest, double step) { return largest < step * 2147483000.0; }
 
 /// Reconstructs `n` coefficients of a band of this gain as the decoder will.  narrow: see is_narrow().
@@ -60,12 +60,12 @@ struct RowSize {
 };
 RowSize size_of(const double* row, std::size_t n);
 
-/// Distance of the rows of large bands that are sampled for estimates.
+/// Distance between the rows of a large band that are sampled for estimates.
 inline std::size_t sampling(const Band& band) {
   return std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
 }
 
-/// Numbers of values of one step and of more, and sums of their positions in their intervals.
+/// Numbers of values of one step and of several steps, and the sums of their positions in their intervals.
 struct PlaceSums {
   std::array<double, 2> count{}, sum{};
   /// @param scale  gain / step; @param weight  number of values that each represents

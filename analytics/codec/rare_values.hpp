@@ -6,7 +6,7 @@
 
 namespace effort::codec {
 
-/// The weighted magnitudes from some floor on, and the energy of the others.
+/// The weighted magnitudes at or above some floor, and the energy of the others.
 class RareValues {
  public:
   /// Most values; for more, a histogram is as good.

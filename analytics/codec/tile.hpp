@@ -21,7 +21,8 @@ struct TileCode {
 
 /// A kind byte and its body.  A goal of bytes that is too small leaves `bytes` empty.
 TileCode encode_tile(const Matrix& matrix, const Goal& goal);
-/// The same with the coder of Gamblin 2009.  Only the command uses it; a link without it has no encoder of zerotrees.
+/// The same with the coder of Gamblin 2009.  Only the command-line tool uses it.  A program that does not call it is
+/// linked without the encoder of zerotrees.
 TileCode encode_tile_ezw(const Matrix& matrix, const Goal& goal);
 
 struct TileInfo {
@@ -31,7 +32,8 @@ struct TileInfo {
   double nrmse = 0, max_error = 0;
   std::vector<Cut> cuts;  ///< all but the end, from the start of the tile
 };
-/// Inspects the tile in `size` bytes of the source from `offset` on.  Reads only the headers before the coded values.
+/// Inspects the tile in the `size` bytes of the source that start at `offset`.  Reads only the headers before the coded
+/// values.
 TileInfo inspect_tile(const ByteSource& source, std::size_t offset, std::size_t size);
 
 struct TileOptions {
@@ -39,11 +41,12 @@ struct TileOptions {
   bool prefix = false;
   bool plain = false;  ///< set from the tile's kind byte: coded without mixing
 };
-/// Decodes a tile of encode_tile: row-major values; absent ones are NaN.  A link that needs no other reader of tiles
-/// has no decoder of zerotrees.
+/// Decodes a tile of encode_tile: row-major values; absent ones are NaN.  A program that calls no other reader of tiles
+/// is linked without the decoder of zerotrees.
 std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols);
-/// The values of the level of a tile of any kind within a source.  Reads only the bytes that the passes need.  Errors
-/// name their offset in the source.  Only the command uses it; a link without it has no decoder of zerotrees.
+/// Decodes a tile of any kind within a source, at the level of the options.  Reads only the bytes that the passes need.
+/// Errors name their offset in the source.  Only the command-line tool uses it.  A program that does not call it is
+/// linked without the decoder of zerotrees.
 std::vector<double> read_tile(const ByteSource& source, std::size_t offset, std::size_t size, std::size_t rows,
                               std::size_t cols, const TileOptions& options);
 
@@ -63,7 +66,8 @@ struct ContextHeader {
   double step() const;
 };
 ContextHeader read_context_header(ByteReader& in);
-/// The reconstruction of `level`, from the planes that `passes` (0: all) allows.  Offsets of errors: in the payload.
+/// The reconstruction of `level`, from the planes that `passes` (0: all) allows.  Errors name their offset in the
+/// payload.
 std::vector<double> decode_context(const ContextHeader& stated, std::span<const std::byte> payload, std::size_t rows,
                                    std::size_t cols, const TileOptions& options);
 

@@ -36,7 +36,7 @@ struct Gathered {
 /// the same element types, reductions, roots and (unless stated) lengths.  One thread per rank may use an
 /// instance at a time.  Errors: CommunicatorError.
 ///
-/// There are no floating-point sums, because their result would depend on the order of the ranks' arrival.  Values that
+/// There are no floating-point sums, because their result would depend on the order in which ranks arrive.  Values that
 /// must be bitwise equal everywhere are summed as scaled integers, or computed on one rank and broadcast.
 class Communicator {
  public:

@@ -25,7 +25,7 @@ struct AlignedPhases {
 /// Aligns the phases of two runs in their order, so that the sum of the similarities is as large as it can be
 /// (Needleman & Wunsch 1970, without a penalty for gaps).  Phases with a similarity below one half are never matched.
 /// @return all phases of both runs, in order
-/// Cost: O(|a| |b|) comparisons, and a double for each.
+/// Cost: O(|a| |b|) comparisons, and one double of memory for each.
 std::vector<AlignedPhases> align_phases(std::span<const Shares> a, std::span<const Shares> b);
 
 }  // namespace effort::communication

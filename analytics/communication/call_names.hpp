@@ -9,7 +9,7 @@
 
 namespace effort::communication {
 
-/// "allreduce" for "MPI_Allreduce", "MPI_Iallreduce" or "mpi_allreduce_", with or without a call path behind it;
+/// "allreduce" for "MPI_Allreduce", "MPI_Iallreduce" or "mpi_allreduce_", with or without a call path after it;
 /// "collective" if the name is not one of MPI's.
 std::string collective_name(const std::string& region);
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t most_waiting = std::uint64_t{1} << 14;
 
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
-/// Places in the exchanged row of a communicator, of which the maximum over nodes is taken.
+/// Entries of the exchanged row of a communicator, which is reduced to the maxima over nodes.
 enum { least_end, most_end, highest_level, full_size, has_scans, row_size };
 
 /// A time and a rank in one integer, ordered by time.

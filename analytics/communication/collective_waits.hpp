@@ -32,8 +32,8 @@ struct CollectiveWait {
   int local = 0;
   std::int64_t step = 0;
   std::uint32_t phase = 0;
-  double waited = 0;  ///< that it waited for the last rank of each instance
-  double delay = 0;   ///< that others waited for it, summed over them
+  double waited = 0;  ///< spent waiting for the last rank of each instance
+  double delay = 0;   ///< spent by others waiting for it, summed over them
 };
 
 /// Finds the rank that was last at each instance.  The waits of ranks on one node are exact; between nodes they are as

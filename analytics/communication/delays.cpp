@@ -142,7 +142,7 @@ class DelayFinder {
     return {INT64_MIN, INT64_MIN};
   }
 
-  /// At most the longest interval back.
+  /// The start of the longest interval that may end at this time.
   std::int64_t limit(std::size_t location, std::int64_t end_ns) const {
     const std::size_t last = timeline_.segment_at(location, end_ns), first = timeline_.first_segment(location);
     return last > first + longest_interval ? timeline_.segment(last - longest_interval).begin_ns : INT64_MIN;

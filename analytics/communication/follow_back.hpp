@@ -18,11 +18,11 @@ struct WaitEdge {
 
 /// Passes waiting on to its causes, if a rank was late because it waited itself.
 ///
-/// Let a rank a have waited w seconds for a rank b in a window.  As a and b spend the same time in the window, b can
-/// have been late for two reasons: it was busier than a, or it waited more.  The time by which b was busier, at most w,
-/// is charged to b.  The rest is divided among the ranks for which b waited, in proportion to those waits, and passed
-/// on from them in the same way.  Waiting that has not reached its cause after 128 rounds, or that cannot be passed on,
-/// stays with the rank that it has reached.
+/// Suppose that rank a waited w seconds for rank b in a window.  Because a and b spend the same time in the window, b
+/// can have been late for two reasons: it was busier than a, or it waited more.  The time by which b was busier, at
+/// most w, is charged to b.  The rest is divided among the ranks for which b waited, in proportion to those waits, and
+/// passed on from them in the same way.  Waiting that has not reached its cause after 128 rounds, or that cannot be
+/// passed on, stays with the rank that it has reached.
 ///
 /// This is Böhme, Geimer, Wolf & Arnold's delay analysis (2010) with a whole window as the interval of comparison
 /// instead of the time since two ranks were last synchronized.  It therefore needs sums over the window instead of all
@@ -33,8 +33,8 @@ struct WaitEdge {
 /// @return [n_ranks] seconds of all ranks' waiting that each rank caused; their sum is that of the edges
 std::vector<double> follow_back(std::span<const WaitEdge> edges, std::span<const double> busy);
 
-/// As above, of ranks on several nodes.  Collective; blocks.  Node 0 evaluates the edges of all: 131,072 at most, of
-/// each node the longest.  Shorter ones are charged to the rank that was waited for.
+/// The same for ranks on several nodes.  Collective; blocks.  Node 0 evaluates the longest edges of each node, at most
+/// 131,072 in all.  Shorter ones are charged to the rank that was waited for.
 /// @param ranks  of this node
 /// @param mine  edges of which this node's ranks are the waiting ones
 /// @param busy  [ranks]

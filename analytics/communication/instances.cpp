@@ -59,7 +59,7 @@ class Sets {
     while (parent_[a] != a) a = parent_[a] = parent_[parent_[a]];
     return a;
   }
-  /// The smaller representative stays.  CombinedTraffic with path halving, this keeps trees flat enough.
+  /// The smaller representative stays.  Combined with path halving, this keeps trees flat enough.
   void join(std::uint32_t a, std::uint32_t b) {
     a = find(a), b = find(b);
     parent_[std::max(a, b)] = std::min(a, b);

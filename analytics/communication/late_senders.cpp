@@ -253,7 +253,7 @@ std::vector<std::int64_t> LateSenders::ask(Communicator& nodes, const NodeClock&
   return sent;
 }
 
-/// Finds out for each call by how much the message sent last was late.
+/// Determines for each call how late the message sent last was.
 void LateSenders::judge(const std::vector<std::int64_t>& sent, const NodeClock& clock) {
   const auto uncertain = [&](const Message& m) { return is_here(m.channel->first.sender) ? 0 : clock.bound; };
   for (std::size_t i = 0; i < messages_.size(); ++i) {
@@ -277,8 +277,8 @@ void LateSenders::judge(const std::vector<std::int64_t>& sent, const NodeClock& 
   }
 }
 
-/// The waits of calls for which all times are known.  The others stay; if the time of a send is missing, for one more
-/// window.
+/// Takes the waits of calls for which all times are known.  Other calls are kept; those for which the time of a send is
+/// missing, for one more window only.
 std::vector<LateSender> LateSenders::take_waits(const std::vector<std::int64_t>& sent) {
   std::vector<bool> held(calls_.size(), false);
   for (const Rank& rank : local_)

@@ -18,8 +18,8 @@ namespace effort::communication {
 struct MessagePart {
   enum class Type : std::uint8_t {
     send,           ///< or the start of one
-    receive_start,  ///< of a request
-    receive_done,   ///< of a request
+    receive_start,  ///< the start of a receive with a request
+    receive_done,   ///< the completion of one
     receive,        ///< blocking, recorded when it is complete
     cancelled       ///< a request, of a send or a receive
   };
@@ -29,7 +29,7 @@ struct MessagePart {
   std::uint32_t communicator = 0;  ///< id in the run
   std::uint32_t request = 0;       ///< number, reused once it is complete
   std::int64_t begin_ns = 0,
-               end_ns = 0;  ///< of the call, on the node's clock; the end only of parts that complete a message
+               end_ns = 0;  ///< of the call, on the node's clock; the end only if the part completes a message
   std::int64_t step = 0;    ///< in which the call ended
 };
 
@@ -47,8 +47,8 @@ struct LateSender {
 /// several messages waits for the one sent last.  Probes are not evaluated.  A message from another node only counts if
 /// it was late by more than the clocks' bound.
 ///
-/// Sends and receives are matched as MPI does it: of two ranks, a communicator and a tag, the k-th send belongs to the
-/// k-th receive in the order in which receives were posted.  For this, the records must be complete from the first
+/// Sends and receives are matched as in MPI: for each sender, receiver, communicator and tag, the k-th send belongs to
+/// the k-th receive in the order in which receives were posted.  For this, the records must be complete from the first
 /// message on.  If some are lost, restart() begins again at a step's end.  A message that was under way at that moment
 /// makes the following ones seem to arrive before they are sent.  Such messages are ignored, and the count is
 /// corrected.
@@ -62,7 +62,7 @@ class LateSenders {
 
   /// Adds what a rank has recorded since the last call, in order of time; receives are ordered by their ends.
   void add(int local, std::span<const MessagePart> parts);
-  /// A rank's records before those that are added next have been lost.
+  /// The records of a rank before those that are added next have been lost.
   void forget(int local);
   /// Instead of find(), if a rank's records have been lost: restarts the counts, on all nodes after the same step.
   void restart();
@@ -75,7 +75,7 @@ class LateSenders {
   /// Whether there are more pairs of ranks, communicators and tags than can be followed.  If so, this node cannot
   /// continue.
   bool is_full() const { return channels_.size() > most_channels; }
-  /// Messages whose receives were complete, and those that seemed to arrive before they were sent.  Of this node.
+  /// This node's messages whose receives were complete, and those that seemed to arrive before they were sent.
   std::uint64_t received() const { return received_; }
   std::uint64_t reversed() const { return reversed_; }
 
@@ -100,7 +100,7 @@ class LateSenders {
   struct Channel {
     std::vector<std::int64_t> sent;  ///< time of the send, ns
     std::uint64_t base = 0;          ///< ordinal of the first of them
-    std::size_t old = 0;             ///< how many of them are of the preceding window
+    std::size_t old = 0;             ///< how many of them are from the preceding window
     std::uint64_t posted = 0;
     bool suspect = false;  ///< has messages that seem to arrive before they are sent
   };
@@ -131,8 +131,8 @@ class LateSenders {
     std::int32_t late = -1;
     int level = 0;
     bool counts = true;     ///< the call is in the sample
-    bool waiting = false;   ///< for a time that is still unknown
-    bool deferred = false;  ///< in the preceding window
+    bool waiting = false;   ///< the time of a send is still unknown
+    bool deferred = false;  ///< kept from the preceding window
   };
   /// A receive that is complete.
   struct Message {

@@ -22,7 +22,7 @@ struct Flow {
   std::uint32_t path = none;  ///< of the call that sends, completes a send, receives, or completes a receive
   std::uint64_t messages = 0, bytes = 0;  ///< counted on the path that sends them; 0 on other paths
   std::vector<SizeCount> sizes;           ///< of the messages, ascending
-  double ns = 0;  ///< in calls of this path; a call that completes several messages counts in equal parts
+  double ns = 0;  ///< time in calls of this path; a call that completes several messages counts in equal parts
 };
 
 /// @param path_of_call  [calls] CallTree::of_call

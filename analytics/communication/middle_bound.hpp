@@ -15,7 +15,7 @@ namespace effort::communication {
 /// all iterations look alike, and only those at the ends are incomplete.  Trying all places each time would cost
 /// O(N^2).  This class shows in O(log N) that no place in the middle is better.
 ///
-/// Let M be a window of the segment, A what is before it and C what is after it.  Dividing further never lowers the
+/// Let M be a window of the segment, A the part before it and C the part after it.  Dividing further never lowers the
 /// gain, so a cut within M gains at most what cutting the segment into A, M and C gains, plus what the cut gains in M
 /// alone.  The latter does not depend on the segment, and is kept for windows of power-of-two lengths on a fixed grid,
 /// for the places in their middle halves.  The middle halves of a few windows, longer ones farther from the ends, cover
@@ -24,7 +24,7 @@ class MiddleBound {
  public:
   MiddleBound(std::span<const std::uint32_t> sequence, std::size_t symbols, const LogTable& table);
 
-  /// The places that are not covered, and are left to the caller: those up to `front` and from `back` on.
+  /// The places that are not covered, and are left to the caller: those up to `front`, and those from `back`.
   struct Middle {
     std::size_t front = 0, back = 0;
   };
@@ -45,7 +45,7 @@ class MiddleBound {
   struct Window {
     std::size_t begin = 0, quarter = 0;
     std::int64_t before = 0, after = 0;  ///< sums of n log n of the symbols before and after it
-    std::int64_t own = 0, gain = 0;      ///< that of its own symbols; the largest gain of a cut in its middle half
+    std::int64_t own = 0, gain = 0;      ///< the sum of its own symbols; the largest gain of a cut in its middle half
 
     std::size_t end() const { return begin + 4 * quarter; }
     std::size_t middle_end() const { return begin + 3 * quarter; }

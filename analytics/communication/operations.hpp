@@ -66,7 +66,7 @@ struct Participation {
   std::int32_t rank = 0;
   std::uint32_t start = none, done = none;  ///< calls; the same one unless it is non-blocking
   std::uint64_t sent = 0, received = 0;     ///< bytes
-  std::uint8_t group = 0;                   ///< of an intercommunicator's two
+  std::uint8_t group = 0;                   ///< which of an intercommunicator's two groups
 };
 
 /// One collective: the calls of all ranks that take part in it.
@@ -107,7 +107,7 @@ struct Record {
   std::vector<std::int32_t> node_of;  ///< [n_ranks], -1 unknown
   std::vector<std::string> regions;   ///< names of functions and regions; "MPI_Send" for one of MPI's, or
                                       ///< "MPI_Send [...]" if calls are distinguished by call path
-  std::vector<Location> locations;    ///< by rank, then thread; none for ranks of which nothing was kept
+  std::vector<Location> locations;    ///< by rank, then thread; none for ranks without kept data
   std::vector<Call> calls;
   std::vector<Message> messages;        ///< ordered by the start of their sends
   std::vector<Collective> collectives;  ///< ordered by the start of their first call

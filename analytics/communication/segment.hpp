@@ -48,7 +48,7 @@ class Segment {
   /// Tries the places `from` to `to`, which are within first + 1 and end - 1; among places with the same gain, the
   /// first is taken.  Cost: O(to - first).
   Cut best(std::size_t from, std::size_t to);
-  /// Improves on a cut before `from` by the places `from` to end - 1.  Cost: O(end - from).
+  /// Improves on a cut before `from` by trying the places `from` to end - 1.  Cost: O(end - from).
   Cut best_in_back(std::size_t from, Cut cut);
 
  private:

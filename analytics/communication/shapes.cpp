@@ -73,7 +73,7 @@ std::optional<Shape> ring_or_shift(const Graph& g) {
   const std::uint32_t n = g.n(), distance = (first.to + n - first.from) % n;
   if (!g.all([&](const Link& link) { return (link.to + n - link.from) % n == distance; })) return std::nullopt;
   if (g.links().size() == n) return Shape{distance == 1 || distance == n - 1 ? "ring" : "shift", {}};
-  // Not cyclic: every rank with another one at this distance above it sends to that one, or below it.
+  // Not cyclic: each rank sends to the rank at a fixed distance above it, if there is one; or each to one below it.
   const bool up = g.links().size() == n - distance && g.all([](const Link& link) { return link.from < link.to; });
   const bool down = g.links().size() == distance && g.all([](const Link& link) { return link.from > link.to; });
   return up || down ? std::optional(Shape{"shift", {}}) : std::nullopt;

@@ -42,10 +42,12 @@ struct SlowInstance {
 /// - Else, if between its first and last event a rank spent at least E / 2 longer outside its calls than the usual
 ///   maximum of the class, it was held up.  That is noise, unless the rank is held up in other slow instances of the
 ///   class too, which makes it late.
-/// - Else the cause is the transfer.  A late rank is a late partner if its first event (after the pause) is a
-/// collective.  It is a late sender if a call in which another rank receives from it was already waiting, else a late
-/// receiver if one that sends to it was: a send is often complete without the receiver, a receive never without the
-/// sender.  If no rank waited, its first event decides, as in the paper.
+/// - Else the cause is the transfer.
+///
+/// A late rank is a late partner if its first event (after the pause) is a collective.  It is a late sender if another
+/// rank was already waiting to receive from it.  Else it is a late receiver if another rank was already waiting to send
+/// to it.  Receives are considered first, because a send often completes without the receiver, but a receive never
+/// without the sender.  If no rank waited, the late rank's first event decides, as in the paper.
 ///
 /// @param cutoff  e.g. 3.5
 /// @return by instance.  Cost: linear in instances and in the events of classes with a slow instance.

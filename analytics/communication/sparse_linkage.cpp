@@ -28,7 +28,7 @@ class MergedGroups {
     while (parent_[object] != object) object = parent_[object] = parent_[parent_[object]];
     return object;
   }
-  /// Of two different groups.
+  /// Merges two different groups.
   Merge merge(std::uint32_t a, std::uint32_t b, double distance, std::uint32_t label) {
     a = find(a);
     b = find(b);

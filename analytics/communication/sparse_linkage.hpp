@@ -1,4 +1,4 @@
-// Agglomerative clustering for objects of which most pairs are equally far apart.
+// Agglomerative clustering for objects most of whose pairs are equally far apart.
 #pragma once
 
 #include <cstdint>

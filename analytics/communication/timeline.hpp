@@ -29,7 +29,7 @@ struct PathTimes {
 /// The segments of all threads, and the waits in them.
 class Timeline {
  public:
-  /// Refers to its arguments.  Cost: O(calls); 36 bytes a call.
+  /// Keeps references to its arguments.  Cost: O(calls); 36 bytes a call.
   Timeline(const Record& record, const CallTree& tree, const Waits& waits);
 
   /// Adds a location's time between two instants by call path, waits excluded.

@@ -67,7 +67,7 @@ Waits find_waits(const Record& record);
 std::vector<std::uint32_t> spans_of(const Record& record, const Waits& waits,
                                     const std::vector<std::uint32_t>& location_of);
 
-/// Seconds by cause and rank, in ns: [causes][ranks].
+/// Waiting by cause and rank, in ns: [causes][ranks].
 using WaitTotals = std::array<std::vector<std::int64_t>, n_causes>;
 WaitTotals total_waits(const Record& record, const Waits& waits, const std::vector<std::uint32_t>& location_of);
 

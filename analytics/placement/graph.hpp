@@ -27,12 +27,12 @@ class TrafficGraph {
   TrafficGraph(std::int32_t ranks, std::span<const Exchange> exchanges);
 
   std::int32_t ranks() const { return static_cast<std::int32_t>(first_.size() - 1); }
-  /// Ascending by rank.
+  /// The neighbours of a rank, in ascending order.
   std::span<const Neighbour> of(std::int32_t rank) const {
     const auto r = static_cast<std::size_t>(rank);
     return std::span(neighbours_).subspan(first_[r], first_[r + 1] - first_[r]);
   }
-  /// Of all pairs, each counted once.
+  /// The bytes of all pairs, each counted once.
   double bytes() const { return bytes_; }
 
  private:

@@ -41,10 +41,10 @@ std::vector<std::int32_t> cores_in_order(std::span<const std::int32_t> node_of);
 double off_domain(const TrafficGraph& graph, const NodeShape& shape, std::span<const std::int32_t> node_of,
                   std::span<const std::int32_t> core_of);
 
-/// Orders the ranks of each node on the cores that cores_in_order gives them together.  The ranks of a node are divided
-/// along its levels as `place` divides those of a switch; if that does not lower the bytes times levels, they stay in
-/// ascending order.  Deterministic.
-/// @throws std::invalid_argument if a node has more ranks than cores, or `node_of` has another size than the graph
+/// Distributes the ranks of each node over the cores that cores_in_order gives them together.  The ranks of a node are
+/// divided along its levels as `place` divides those of a switch; if that does not lower the bytes times levels, they
+/// stay in ascending order.  Deterministic.
+/// @throws std::invalid_argument if a node has more ranks than cores, or the size of `node_of` is not that of the graph
 /// Time: as `place`, for each node.
 std::vector<std::int32_t> place_inside(const TrafficGraph& graph, const NodeShape& shape,
                                        std::span<const std::int32_t> node_of);

@@ -27,9 +27,9 @@ struct Placement {
 };
 
 /// A placement with at most the link bytes of the present one.  Every node keeps its number of ranks.  Recursive
-/// bisection along the tree: the ranks of a switch are divided among what is below it.  Deterministic.
+/// bisection along the tree: the ranks of a switch are divided among the vertices below it.  Deterministic.
 /// @param node_of  [ranks] the present placement, each in [0, network.nodes())
-/// @throws std::invalid_argument if it has another size than the graph, or names another node
+/// @throws std::invalid_argument if its size is not that of the graph, or if it names another node
 /// Time: O(pairs x log ranks x log nodes) per pass of `bisect`; there are few passes.
 Placement place(const TrafficGraph& graph, const Network& network, std::span<const std::int32_t> node_of);
 

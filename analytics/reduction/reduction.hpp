@@ -32,7 +32,7 @@ std::vector<Violation> violations(const communication::WaitTotals& full, const c
 struct Reduced {
   Method method;
   std::uint64_t segments = 0, stored = 0;
-  std::uint64_t classes = 0;  ///< of segments that may match; of one thread each
+  std::uint64_t classes = 0;  ///< sets of segments that may match, each of one thread
   double degree = 1;          ///< matches / (segments - classes); 1 if none can match
   std::uint64_t full_bytes = 0, size_bytes = 0;
   std::int64_t distance90_ns = 0;     ///< 90 % of the stamps of the rebuilt trace are off by at most this
@@ -43,7 +43,7 @@ struct Reduced {
 /// Reduces one trace by one method after the other.
 class Reducer {
  public:
-  /// Copies the record.  Refers to the segments.
+  /// Copies the record and keeps a reference to the segments.
   Reducer(const communication::Record& record, const Segments& segments);
 
   /// Time stamps of a rebuilt segment are those of its representative, after the segment's own start.  A call that

@@ -1,4 +1,4 @@
-// The segments of one thread, of which some are kept to represent all.
+// The segments of one thread, some of which are kept to represent all.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ struct Segment {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::size_t first = 0, end = 0;      ///< Segments::stamps [first, end)
   std::uint32_t location = 0;          ///< index in Record::locations
-  std::uint32_t ends_of_messages = 0;  ///< that its calls start or complete, and parts in collectives
+  std::uint32_t ends_of_messages = 0;  ///< started or completed by its calls, and parts in collectives
 };
 
 struct Segments {
@@ -31,8 +31,8 @@ struct Segments {
 };
 
 /// Cuts where the calls of some regions begin and end, as Mohror & Karavanic 2009 do with loop iterations (section 3.1
-/// and figure 1).  An iteration within another one interrupts that one; what follows in the outer one is a segment with
-/// a context of its own.  So is what comes before and after all of them.
+/// and figure 1).  An iteration within another one interrupts it; the rest of the outer iteration is a segment with a
+/// context of its own.  So are the parts before and after all iterations.
 /// @param regions  [Record::regions] whether calls of the region are segments
 /// Cost: O(calls + messages + participations).
 Segments cut_at_regions(const communication::Record& record, const std::vector<bool>& regions);

@@ -44,7 +44,7 @@ class WindowReducer {
   struct Plan {
     /// [segments] of a representative, counted from 0 over all windows, or in_full; empty: store the window as it is
     std::vector<std::int64_t> representatives;
-    /// The representatives that are new, in the order of their numbers and of their first segments: the times of their
+    /// The new representatives, in the order of their numbers and of their first segments: for each, the times of its
     /// events since the first one.
     std::vector<std::vector<std::int64_t>> added;
     std::vector<std::int64_t> forgotten;  ///< representatives that will not be used again

@@ -69,7 +69,7 @@ struct Report {
 
 /// Replays a recording.  The analysis sees the loads after the rebalances that it recommended, which the rebalancer
 /// (Division) made by its predictions.  Looks are free.  Blocks; starts options.nodes threads.  Slightly negative
-/// loads, which lossy compression leaves, count as 0. Memory: one window of the cube, times virtual ranks per recorded
+/// loads, which lossy compression leaves, count as 0.  Memory: one window of the cube, times virtual ranks per recorded
 /// rank.
 /// @throws std::invalid_argument on wrong dimensions, negative or non-finite loads, or settings out of range
 Report replay(const Cube& cube, const Options& options);

@@ -8,9 +8,9 @@
 
 namespace effort::sampling {
 
-/// Minimises the sum of n_h under: for every metric, the variance of the stratified mean, the sum over h of
-/// W_h^2 S_h^2 (1/n_h - 1/N_h), is at most the metric's limit.  For one metric that is Neyman allocation (Cochran 1977,
-/// section 5.5), for several the method of Chromy (1987).
+/// Minimises the sum of n_h under this condition: for every metric, the variance of the stratified mean, the sum over h
+/// of W_h^2 S_h^2 (1/n_h - 1/N_h), is at most the metric's limit.  For one metric that is Neyman allocation (Cochran
+/// 1977, section 5.5), for several the method of Chromy (1987).
 class Allocation {
  public:
   /// @param sizes  [k] N_h; @param floor  least n_h (or N_h if that is less)

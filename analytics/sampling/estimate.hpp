@@ -29,8 +29,9 @@ struct Estimate {
   double variance = 0;  ///< of the total, over all samples that could have been drawn; below 0 unknown
   double scatter = 0;   ///< sum over strata of (their part of the variance)^2 / degrees of freedom
 
-  /// The total is within this of the population's with the given probability, as far as the estimate is normal.
-  /// Student's t with the effective degrees of freedom of Cochran 1977, (5.16).  Below 0: unknown.
+  /// The population's total is within this distance of `total` with the given probability, as far as the estimate is
+  /// normally distributed.  Student's t with the effective degrees of freedom of Cochran 1977, (5.16).  Below 0:
+  /// unknown.
   double half_width(double confidence) const;
 
   Estimate& operator+=(const Estimate& other);
@@ -49,8 +50,8 @@ class Draw {
   Draw(std::vector<std::int64_t> population, std::vector<Unit> units);
 
   /// The total of all ranks.  Strata without units are given the mean of the others.  A stratum with a single unit has
-  /// no variance of its own: such strata are collapsed (Cochran 1977, section 5A.12), one alone with the smallest other
-  /// stratum; if there is no other, the variance is unknown.
+  /// no variance of its own: such strata are collapsed (Cochran 1977, section 5A.12).  If there is only one, it is
+  /// collapsed with the smallest other stratum; if there is no other, the variance is unknown.
   /// @param values  [units], in their order
   Estimate total(std::span<const double> values) const;
 
@@ -72,7 +73,7 @@ class Draw {
   std::vector<Unit> units_;
   std::vector<Stratum> strata_;     ///< those with units
   std::vector<std::size_t> alone_;  ///< strata with a single unit and several ranks
-  std::size_t companion_ = 0;       ///< of the only such stratum
+  std::size_t companion_ = 0;       ///< stratum that the only such one is collapsed with
   std::int64_t population_size_ = 0, covered_ = 0;
 };
 

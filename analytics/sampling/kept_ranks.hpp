@@ -33,7 +33,7 @@ struct WindowFacts {
   std::span<const std::int32_t> stratum;  ///< [n] 0..strata-1
   int strata = 1;
   std::span<const std::int32_t> medoids;  ///< [strata]
-  std::span<const double> before;         ///< [n] loads of the window before; empty: not known
+  std::span<const double> before;         ///< [n] loads of the previous window; empty: not known
   std::span<const double> predicted;      ///< [n] for this window; empty: not known
   std::span<const std::int32_t> pinned;   ///< ascending; others than 0..n-1 are ignored
   bool rebalanced = false;                ///< a rebalance took place in it

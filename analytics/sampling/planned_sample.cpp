@@ -103,13 +103,14 @@ PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> str
       ++s.population[static_cast<std::size_t>(s.part[r])];
     }
   }
-  // Even if the load alone needs just one, because other estimates from the sample also need an interval.
+  // Even if the load alone needs just one: other estimates from the sample also need a confidence interval.
   for (std::size_t h = 0; h < s.size.size(); ++h)
     s.size[h] = std::max(s.size[h], std::min(least_of_part, s.population[h]));
   return s;
 }
 
-/// Parts 2g and 2g + 1 are the members of group g that are not pinned and that are.  The ranks of no group come last.
+/// Part 2g holds the members of group g that are not pinned, part 2g + 1 the pinned ones.  The ranks of no group come
+/// last.
 PlannedSample group_parts(std::size_t n, std::span<const Group> groups) {
   PlannedSample s;
   s.part.assign(n, static_cast<std::int32_t>(2 * groups.size()));

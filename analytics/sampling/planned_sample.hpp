@@ -33,7 +33,7 @@ struct PlannedSample {
 
   std::size_t part_of(std::size_t rank) const { return part.empty() ? 0 : static_cast<std::size_t>(part[rank]); }
   std::int64_t total() const;
-  /// Probability of a rank to be drawn.
+  /// Probability that a rank is drawn.
   double probability(std::size_t rank) const;
 };
 

@@ -87,8 +87,8 @@ void for_each_team(const Space& space, const char* label, std::size_t teams, Ins
   space.fence();
 }
 
-/// body(i) for 0 <= i < n, shared by the members of the team; no iteration may read what another one writes.  Call
-/// barrier() before the team reads the results.
+/// Runs body(i) for 0 <= i < n, shared by the members of the team.  No iteration may read what another one writes.
+/// Call barrier() before the team reads the results.
 template <typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Body& body) {
   if constexpr (one_thread<Member>) {

@@ -30,7 +30,7 @@ class TraceError : public std::runtime_error {
 /// The most events of a chunk.  Split a longer window into several chunks.
 inline constexpr std::size_t most_events = std::size_t{1} << 20;
 
-/// Limits of a chunk of which segments have representatives.
+/// Limits of a chunk whose segments may have representatives.
 inline constexpr std::size_t most_reduced_events = std::size_t{1} << 16, most_segments = 1024;
 
 /// Codes the chunks of one stream (a node).  Threads: one at a time.  Memory: bounded (see memory()), independent of
@@ -61,8 +61,8 @@ class Encoder {
     /// [segments] in_full, or the number of a representative; numbers count from 0 over all chunks.  A representative
     /// has the symbols of its segments (what happens, with which ids and relative peers).
     std::vector<std::int64_t> representatives;
-    /// Those that are new, in the order of their numbers, in which they also occur first: the times of their events
-    /// since the first one, ascending from 0.
+    /// The new ones, in the order of their numbers, which is also the order in which they first occur: for each, the
+    /// times of its events since the first one, ascending from 0.
     std::vector<std::vector<std::int64_t>> added;
     std::vector<std::int64_t> forgotten;  ///< numbers that later chunks will not use
   };
@@ -89,7 +89,7 @@ class Encoder {
   std::unique_ptr<State> state_;
 };
 
-/// A chunk of which some segments have the time stamps of their representatives.
+/// A chunk in which some segments have the time stamps of their representatives.
 struct Rebuilt {
   std::vector<Event> events;
   std::size_t segments = 0, rebuilt = 0;              ///< rebuilt: those with a representative
@@ -108,8 +108,8 @@ class Decoder {
   Decoder();
   ~Decoder();
 
-  /// Takes a piece of the dictionary.  Call it in the order in which the encoder gave them.  A lost piece may be left
-  /// out.  Chunks and pieces that need it are then refused; all others decode.
+  /// Takes a piece of the dictionary.  Call it in the order in which the encoder returned them.  A lost piece may be
+  /// left out.  Chunks and pieces that need it are then refused; all others decode.
   /// Errors: TraceError; the piece then counts as lost.
   void add(std::span<const std::byte> dictionary);
 
@@ -117,10 +117,11 @@ class Decoder {
   /// Errors: TraceError.  Cost: linear in the events.
   std::vector<Event> decode(const Place& place, std::span<const std::byte> events) const;
 
-  /// Takes representatives.  As add(), and the pieces of both kinds in the order in which they were made.
+  /// Takes a piece of representatives.  The same rules hold as for add(); pieces of both kinds must come in the order
+  /// in which they were made.
   void add_representatives(std::span<const std::byte> representatives);
   /// A chunk of encode_reduced().  Errors: TraceError.  Cost: linear in its events and those of the chunks that its
-  /// representatives are from; the latest ones are held, up to some 30 MB.
+  /// representatives are from; the latest ones are cached, up to about 30 MB.
   Rebuilt decode_reduced(const Place& place, std::span<const std::byte> events) const;
 
  private:

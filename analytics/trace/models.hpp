@@ -13,7 +13,7 @@
 
 namespace effort::trace {
 
-/// A well mixed number of 32 bits from three.  The format depends on it.
+/// Mixes three numbers into a hash of 32 bits.  The format depends on it.
 constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
   std::uint64_t h = (a + 1) * 0x9E3779B97F4A7C15ull ^ (b + 0x7F4A7C15ull) * 0xC2B2AE3D27D4EB4Full ^
                     (c + 0x165667B1ull) * 0xD6E8FEB86659FD93ull;
@@ -25,7 +25,7 @@ constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t 
 /// The context of one of several decisions that share `context`.
 constexpr std::uint32_t at_node(std::uint32_t context, std::uint32_t node) { return (context + node) * 0x9E3779B1u; }
 
-/// Three views of a decision's circumstances, hashed by mix().  What was seen in each of them predicts the decision.
+/// Three views of a decision's circumstances, hashed by mix().  The outcomes seen in each of them predict the decision.
 struct Contexts {
   std::uint32_t a, b, c;
 
@@ -62,7 +62,7 @@ class Models {
     return bit;
   }
 
-  /// A number of `bits` <= 6 bits, from the highest on.  Uses the mixers from `mixer` to mixer + 2^bits - 1.
+  /// A number of `bits` <= 6 bits, the highest first.  Uses the mixers from `mixer` to mixer + 2^bits - 1.
   template <typename Io>
   std::uint32_t small_number(Io& io, std::uint32_t value, int bits, Contexts x, std::uint32_t mixer) {
     std::uint32_t node = 1;

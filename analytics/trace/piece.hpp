@@ -25,7 +25,7 @@ struct Piece {
 
 /// The most sequences that must be decoded before another one: those that it is coded against, directly or indirectly.
 inline constexpr std::uint32_t most_depth = 8;
-/// A generation of the dictionary ends when it has so many symbols or sequences.
+/// A generation of the dictionary ends when it has this many symbols or sequences.
 inline constexpr std::size_t most_entries = std::size_t{1} << 16;
 
 std::vector<std::byte> write_piece(const Piece& piece);

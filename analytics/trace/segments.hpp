@@ -1,5 +1,4 @@
-// Chunks of which some segments have the times of others, their representatives.  Internal; FORMAT.md describes the
-// bytes.
+// Chunks in which some segments take their times from representatives.  Internal; FORMAT.md describes the bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ namespace effort::trace {
 /// The symbol with a number.  Errors: TraceError if it is not known.
 using SymbolOf = std::function<const Symbol&(std::uint32_t)>;
 
-/// Pieces of representatives that a chunk may need: the cost of decoding it is bounded.
+/// The most pieces of representatives that a chunk may need.  This bounds the cost of decoding it.
 inline constexpr std::size_t most_pieces_of_chunk = 64;
 
 /// The positions at which the segments of a sequence begin: its first event and each `step`.
@@ -25,12 +24,12 @@ std::vector<std::size_t> segment_begins(std::span<const std::uint32_t> symbols, 
 /// Representatives that a chunk needed for the first time.
 struct RepresentativePiece {
   std::uint64_t first = 0;     ///< number of the first one; the others follow
-  std::uint64_t sequence = 0;  ///< that they are parts of
+  std::uint64_t sequence = 0;  ///< number of the sequence that they are parts of
   struct Part {
     std::size_t begin = 0, length = 0;  ///< events of the sequence; the length is not 0
   };
   std::vector<Part> parts;      ///< ascending
-  std::vector<std::byte> body;  ///< coded times of all parts, each continuing the one before
+  std::vector<std::byte> body;  ///< coded times of all parts, each continuing the previous one
   std::size_t events() const;
 };
 std::vector<std::byte> write_representatives(const RepresentativePiece& piece);
@@ -41,7 +40,7 @@ RepresentativePiece read_representatives(std::span<const std::byte> bytes);
 struct ReducedChunk {
   std::uint64_t sequence = 0;
   std::vector<std::int64_t> representatives;  ///< [segments] number, or Encoder::in_full
-  std::vector<std::int64_t> corrections;      ///< by region, in units that the rebuilt time gives
+  std::vector<std::int64_t> corrections;      ///< by region, in units of correction_unit()
   std::int64_t largest_error_ns = 0, error90_ns = 0;
   std::vector<std::byte> body;  ///< coded stamps: the begin of each segment, all of one that is stored in full, the end
 };

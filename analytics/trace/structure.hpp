@@ -73,7 +73,7 @@ class Values {
 
 /// Numbers of symbols that a sequence may use.
 struct SymbolRange {
-  std::uint32_t first = 0;  ///< of the dictionary's present generation
+  std::uint32_t first = 0;  ///< first number of the dictionary's present generation
   std::uint32_t known = 0;  ///< the first number that earlier sequences did not use
   std::uint32_t end = 0;    ///< one past the last number; new ones occur in ascending order
 };

@@ -46,11 +46,11 @@ constexpr int deepest_level(std::size_t n) {
 
 /// Transforms `matrix` in place (Gamblin 2009, 3.3; lifting after Daubechies & Sweldens 1998).
 ///
-/// Level l halves the low band of level l-1 in both directions while both counts last, then in the direction
-/// that has levels left.  After it the low band occupies the first low_length(rows, levels.rows) rows and
-/// low_length(cols, levels.cols) columns; the bands of level l surround that of level l+1.  Both filters are
-/// scaled to be nearly orthonormal: a constant grows by sqrt(2) per halving of one dimension.  Boundaries are
-/// extended symmetrically; any size, 0 and 1 included.
+/// Level l halves the low band of level l-1 in both directions as long as both have levels left, then only in the one
+/// that has.  Afterwards the low band occupies the first low_length(rows, levels.rows) rows and low_length(cols,
+/// levels.cols) columns; the bands of level l surround that of level l+1.  Both filters are scaled to be nearly
+/// orthonormal: a constant grows by sqrt(2) per halving of one dimension.  Boundaries are extended symmetrically; any
+/// size, 0 and 1 included.
 ///
 /// @param space   the execution space instance on which to work; kernels are fenced before return
 /// @param levels  0 <= rows <= deepest_level(extent 0), likewise cols; std::invalid_argument otherwise
@@ -75,7 +75,7 @@ void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels leve
                   const std::function<void(std::size_t row, const double* values)>& take);
 
 /// One halving of `in` into `out` (of equal extents, not overlapping) in the chosen directions, each of extent >= 2:
-/// the low band first, the high band behind it.
+/// the low band first, then the high band.
 template <typename Space>
 void split(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, bool halve_rows,
            bool halve_cols);
@@ -87,7 +87,7 @@ void join(const Space& space, const MatrixOn<Space, const double>& in, const Mat
 
 /// Applies split() to some consecutive row pairs of a larger matrix, with the same bits.  For matrices whose rows are
 /// distributed over nodes.
-/// @param rows  2 low.extent(0) + 7 rows of low.extent(1) values: four before the first pair, the pairs, three behind
+/// @param rows  2 low.extent(0) + 7 rows of low.extent(1) values: four before the first pair, the pairs, three after
 ///              them, continued by reflection at the ends of the matrix
 /// @param high  as many rows as `low`, or one less if the matrix ends with an even row
 void split_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& low, const MatrixView& high,
@@ -95,7 +95,7 @@ void split_pairs(const Kokkos::Serial& space, const double* const* rows, const M
 
 /// Applies join() to some consecutive row pairs of a larger matrix, with the same bits.
 /// @param rows  alternately low and high rows, continued by reflection: two pairs before the first, as many pairs as
-///              give `out`, and two behind them
+///              give `out`, and two after them
 void join_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& out, bool halve_cols);
 
 /// The Euclidean norm of one synthesis basis function of a one-dimensional transform, far from its ends.  It is the

@@ -21,7 +21,7 @@ struct RowRange {
 class RowDistribution {
  public:
   /// @param counts  rows of every node, 0 included
-  /// @param groups  first node of every group, ascending, from 0 on
+  /// @param groups  first node of every group, ascending; the first is 0
   RowDistribution(const std::vector<std::size_t>& counts, std::vector<int> groups);
 
   int nodes() const { return static_cast<int>(offsets_.size()) - 1; }
@@ -39,7 +39,7 @@ class RowDistribution {
   std::vector<int> groups_;           ///< [groups + 1]
 };
 
-/// The halo of a node's rows: up to four rows before and behind them, within its group.
+/// The halo of a node's rows: up to four rows before and after them, within its group.
 class Halo {
  public:
   /// Collective.  Nodes with few rows forward those of others, so any number of rows per node is allowed.
@@ -48,7 +48,7 @@ class Halo {
   Halo(Communicator& nodes, const RowDistribution& distribution, int level, std::size_t width,
        const std::function<void(std::size_t, double*)>& copy_row);
 
-  /// A row before or behind the node's own; std::logic_error for others.
+  /// A row before or after the node's own; std::logic_error for others.
   const double* row(std::size_t i) const;
 
  private:

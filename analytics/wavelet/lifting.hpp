@@ -52,8 +52,8 @@ KOKKOS_INLINE_FUNCTION void update(const Team& team, double* s, std::size_t ns, 
   simd::barrier(team);
 }
 
-/// Splits `n` >= 2 samples into (n+1)/2 low-band values at `out` and n/2 high-band values behind them.
-/// `in` and `out` must not overlap.
+/// Splits `n` >= 2 samples into (n+1)/2 low-band values at `out` and n/2 high-band values after them.  `in` and `out`
+/// must not overlap.
 template <typename Team>
 KOKKOS_INLINE_FUNCTION void split_row(const Team& team, const double* in, std::size_t n, double* out) {
   const std::size_t nd = n / 2, ns = n - nd;

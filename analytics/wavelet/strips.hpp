@@ -28,7 +28,7 @@ struct HalvedRows {
   }
 };
 
-/// Rows from four before the first pair on, at addresses given by the caller.
+/// Rows at addresses given by the caller, beginning four rows before the first pair.
 struct ListedRows {
   const double* const* rows;
   KOKKOS_INLINE_FUNCTION const double* operator()(std::ptrdiff_t i) const { return rows[i + 4]; }

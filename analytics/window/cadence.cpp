@@ -6,7 +6,8 @@
 namespace effort::window {
 namespace {
 
-// Growth of the loss per step that goes unnoticed between looks, in mean loads: a jump by 0.3 in 300 steps.
+// Growth of the loss per step that goes unnoticed between looks, in mean loads: for example a jump by 0.3 every 300
+// steps.
 constexpr double unseen_growth = 1e-3;
 // Share of the run's time that looks may always take.
 constexpr double affordable = 0.01;
@@ -21,7 +22,7 @@ constexpr int longest = 100;
 
 int whole(double steps) { return static_cast<int>(std::min(steps, static_cast<double>(longest))); }
 
-/// What the cost of looks allows.
+/// The interval and lag that the cost of looks allows.
 struct Allowed {
   double look = 0;  ///< its cost, in steps
   int steps = 1, lag = 0;
@@ -29,7 +30,8 @@ struct Allowed {
 
 Allowed allowed(const LookCost& cost, double urgency) {
   Allowed out;
-  // The first steps may lose more than many later ones, so the first looks come soon and are waited for.
+  // The first steps may lose more than many later ones, so the first looks come soon, and the host waits for their
+  // hints.
   if (!(cost.step_seconds > 0)) {
     out.look = affordable;
     return out;

@@ -25,7 +25,7 @@ class Cadence {
   /// @param patience  steps until a rebalance is expected to pay, >= 1
   /// @param urgency   loss per step of delay of a rebalance, as a share of a step, >= 0
   NextLook next(const LookCost& cost, int patience, double urgency);
-  /// The least steps to the next look that its cost allows, >= 1, with the urgency of the last one.
+  /// The fewest steps to the next look that its cost allows at the urgency of the last look, >= 1.
   int soonest(const LookCost& cost) const;
 
  private:

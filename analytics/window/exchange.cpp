@@ -45,7 +45,7 @@ std::size_t ExactSum::total(std::span<const double> values) {
 void ExactSum::reduce(Communicator& nodes) { nodes.allreduce(std::span<std::int64_t>(values_), ReduceOp::sum); }
 
 bool same_shape(Communicator& nodes, bool good, std::span<const double> shape, std::span<double> largest) {
-  // Every number of the shape and its negative, whose maxima are the largest and the smallest.
+  // Every number of the shape and its negative: one reduction to maxima gives the largest and the smallest.
   constexpr double none = -std::numeric_limits<double>::infinity();
   std::vector<double> all{good ? 0.0 : 1.0};
   for (const double x : shape) all.insert(all.end(), {good ? x : none, good ? -x : none});

@@ -18,7 +18,7 @@ namespace effort::window {
 class ExactSum {
  public:
   /// @param bound  upper bound of the absolute value of every sum over all nodes; identical on all nodes.  The
-  ///               resolution is 2^-60 of it.  Larger contributions are clamped, and bounds to 2^899
+  ///               resolution is 2^-60 of it.  Larger contributions are clamped; so are bounds above 2^899
   explicit ExactSum(double bound);
   /// The scaled integer of a value.  NaN and values beyond the bound are clamped.
   std::int64_t rounded(double value) const {
@@ -29,7 +29,7 @@ class ExactSum {
   /// Appends `n` sums of zero; returns the position of the first.
   std::size_t reserve(std::size_t n);
   void add_to(std::size_t position, double value) { values_[position] += rounded(value); }
-  /// Appends one sum per value, each rounded by this scale already; returns the position of the first.
+  /// Appends one sum per value, already rounded with this scale; returns the position of the first.
   std::size_t add(std::span<const std::int64_t> values);
   /// Appends one sum of all the values; returns its position.
   std::size_t total(std::span<const double> values);
@@ -42,9 +42,9 @@ class ExactSum {
   std::vector<std::int64_t> values_;
 };
 
-/// Collective.  Whether all nodes have good input of the same shape.
-/// @param good     of this node's; if not, the other arguments are ignored
-/// @param largest  numbers that are replaced by their maxima over the nodes with good input; as many on all nodes
+/// Collective.  Returns whether all nodes have good input of the same shape.
+/// @param good     whether this node's input is good; if not, the other arguments are ignored
+/// @param largest  numbers that are replaced by their maxima over the nodes with good input; equally many on all nodes
 bool same_shape(Communicator& nodes, bool good, std::span<const double> shape, std::span<double> largest);
 
 /// The largest absolute value; 0 for none.

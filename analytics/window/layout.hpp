@@ -12,12 +12,12 @@
 
 namespace effort::window {
 
-/// Why a node's ranks are refused: they must be in 0 .. n_ranks - 1 and ascend.  Empty: they are good.
+/// The reason to refuse a node's ranks, which must be in 0 .. n_ranks - 1 and ascend; empty if they are good.
 std::string ranks_error(std::span<const int> ranks, int n_ranks);
 
 struct Layout {
   std::vector<int> ranks;  ///< global ids of this node's ranks, ascending
-  Gathered<int> all;       ///< of all nodes' ranks, node by node
+  Gathered<int> all;       ///< ids of all nodes' ranks, node by node
   int n_ranks = 0;         ///< of the run
 
   bool is(std::span<const int> here, int n) const {
@@ -26,7 +26,7 @@ struct Layout {
   /// Learns the ranks of all nodes.  Collective; blocks.
   /// @return false on all nodes if the nodes' ranks do not make up the run (layout_error)
   bool learn(Communicator& nodes, std::span<const int> here, int n);
-  /// The values of all ranks, [n_ranks], from those of each node's, [ranks].  Collective; blocks.
+  /// The values of all ranks, [n_ranks], from those of each node's own ranks, [ranks].  Collective; blocks.
   template <typename T>
   std::vector<T> gather(Communicator& nodes, const std::vector<T>& mine) const {
     const Gathered<T> gathered = nodes.allgatherv(std::span<const T>(mine));

@@ -60,7 +60,7 @@
   X(collinear_units, COLLINEAR_UNITS, 9) /* costs of collinear units of work are not given */                   \
   X(truncated, TRUNCATED, 10)            /* the hint board has no room for all regions */                       \
   X(trial, TRIAL, 11)                    /* recommended to learn the price and effect of a rebalance */         \
-  X(transfer, TRANSFER, 12)              /* ranks wait at collectives for other reasons than mean loads */
+  X(transfer, TRANSFER, 12)              /* ranks wait at collectives for reasons other than mean loads */
 
 namespace effort::window {
 

@@ -14,14 +14,14 @@
 
 namespace effort::window {
 
-/// Finds the strata of each window and numbers them like those of the window before.
+/// Finds the strata of each window and numbers them like those of the previous window.
 class StrataFinder {
  public:
   explicit StrataFinder(const Settings& settings) : settings_(settings) {}
   /// The ranks of a node have changed.
   void restart();
-  /// Sets the strata of the result with their mean loads, the sizes of samples, and the worst rank and region.
-  /// Collective; blocks.
+  /// Sets the strata of the result with their mean loads, the sample sizes, and the worst rank and region.  Collective;
+  /// blocks.
   void find(Communicator& nodes, const Layout& layout, Pass& pass);
   std::size_t bytes() const { return last_labels_.size() * sizeof(std::int32_t); }
 

@@ -13,7 +13,7 @@ struct Waiting {
   std::uint32_t advice = 0;
   /// The part of the loss to imbalance (largest minus mean load) for which no rank waits: seconds per step >= 0.  The
   /// ranks with less load then have something else to do, such as writing files.  0 if the ranks do not meet in every
-  /// step: then the waiting for a loss may come later.
+  /// step, because the waiting that a loss causes may then come later.
   double unawaited = 0;
 };
 

@@ -129,7 +129,7 @@ void Watch::begin_distribution(std::int64_t first_step) {
   predicted_.clear();
 }
 
-// [n_local + 1] load after / before a rebalance by the last prediction, which aims at equal loads; 1 for their mean.
+// [n_local + 1] load after / before a rebalance that aims at equal loads by the last prediction; 1 for the mean.
 std::vector<double> Watch::aimed_change() const {
   const double mean = mean_of(predicted_);
   std::vector<double> change;
@@ -151,8 +151,8 @@ bool Watch::follow(Communicator& nodes, const Steps& steps) {
   return true;
 }
 
-// Largest and mean load of every step; and how far the loads after a rebalance are from its aim, equal loads, and from
-// the prediction, as if nothing had been moved.
+// Exchanges the largest and mean load of every step, and how far the loads after a rebalance are from its aim (equal
+// loads) and from the prediction (as if nothing had been moved).
 void Watch::exchange_steps(Communicator& nodes, Batch& batch) {
   const std::size_t n = batch.n_steps;
   batch.largest.assign(n, 0.0);

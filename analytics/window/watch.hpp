@@ -80,7 +80,7 @@ class Watch {
   std::int64_t window_first_ = 0;
   int summed_ = 0, fresh_ = 0;  // steps in sum_ and fresh_sum_
   std::int64_t seen_from_ = 0, first_fresh_ = 0, last_step_ = -1, since_ = 0;
-  double to_aim_ = 0, to_prediction_ = 0;  // of the loads after rebalances, summed, fading
+  double to_aim_ = 0, to_prediction_ = 0;  // distances of the loads after rebalances, summed, fading
   std::vector<double> predicted_;          // [n_ranks] at the last look; empty if a distribution has begun since
 };
 

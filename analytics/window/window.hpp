@@ -70,7 +70,7 @@ struct Input {
   /// [n_local][steps] seconds that other ranks waited for the rank at collectives, and that it spent there without
   /// waiting; both may be empty
   std::span<const double> delay, transfer;
-  bool synchronized_steps = false;  ///< each has a collective of all ranks that none leaves before all have arrived
+  bool synchronized_steps = false;  ///< each step has a collective that no rank leaves before all have arrived
   bool failed = false;              ///< this node has failed and only takes part in the exchange; arrays are ignored
 };
 
@@ -127,7 +127,7 @@ class Analyzer {
   WindowLoads close_window(Communicator& nodes);
   /// First step of the present distribution.  Earlier steps of a window say nothing about the present ranks.
   std::int64_t since() const noexcept;
-  /// Describes a window: strata, costs of units, efficiencies, sizes of samples.  Collective; blocks.
+  /// Describes a window: strata, costs of units, efficiencies, sample sizes.  Collective; blocks.
   ///
   /// Bad input on any node (wrong lengths, NaN, a rank outside the run) or Input::failed gives a result with `failed`
   /// set on all nodes, in this and all later calls; nothing is thrown.  A node with Input::failed need not set n_ranks,

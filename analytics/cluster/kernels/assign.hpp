@@ -1,4 +1,4 @@
-// Assigns objects to their nearest medoids, for several sets of medoids in one read of the data.
+// Assigns objects to their nearest medoids, for several sets of medoids in one pass over the data.
 #pragma once
 
 #include "analytics/cluster/kernels/tile.hpp"
@@ -87,7 +87,7 @@ struct AssignKernel {
     return bits & 0x7fffffffffffffff;
   }
 
-  /// Assigns a pack of objects to the nearest medoids of one set, the first of equals.
+  /// Assigns a pack of objects to the nearest medoids of one set; ties go to the first.
   template <std::size_t Width>
   KOKKOS_FORCEINLINE_FUNCTION void trial(std::size_t rank, std::size_t t, std::size_t first, std::size_t count,
                                          std::size_t l, const Part& part) const {
