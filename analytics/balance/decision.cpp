@@ -270,7 +270,7 @@ Verdict Decision::decide(const LookFacts& facts) {
   Verdict v;
   const PriceLine line = price_.line();
   v.no_price = !line.known();
-  if (!v.no_price) v.price = line.at(loss_);
+  v.price = price_.typical();
   if (facts.stale || !(mean_ > 0) || level_.steps() == 0) return v;
   const PriceLine in_steps =
       v.no_price ? PriceLine{unknown_price, 0} : PriceLine{line.fixed / mean_, line.slope / mean_};
@@ -303,7 +303,6 @@ Verdict Decision::decide(const LookFacts& facts) {
   const double doubted = std::min(1.0, payback() / slow_payback);
   sure_excess_ = std::max(0.0, excess_ - doubted * caution * now.error);
   const double price = in_steps.at(loss_);
-  if (!v.no_price) v.price = line.at(loss_);
   // A trial is made to learn what a rebalance leaves, so its uncertainty does not count (optimism under uncertainty:
   // Auer et al. 2002).
   const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(excess_);
@@ -353,7 +352,7 @@ Verdict Decision::decide(const LookFacts& facts) {
     // Rent or buy (Karlin et al. 1988): once the avoidable loss exceeds `patience` prices, a rebalance is recommended
     // regardless.
     const bool useless = effect_.after(sure_excess_) >= 0.5 * sure_excess_;
-    const double patience = settings_.patience * v.price * (useless ? forgiveness : 1.0);
+    const double patience = settings_.patience * price * mean_ * (useless ? forgiveness : 1.0);
     const bool overdue = avoidable_ > patience && sure_excess_ > equal_loads;
     v.rebalance = worth_it || (overdue && (useless || costs.now < costs.never));
     // A program that adapts its mesh at the end of a step may divide the new mesh in the same step.  Trials cannot show

@@ -48,7 +48,7 @@ struct Verdict {
   bool rebalance = false;
   bool trial = false;                     ///< recommended to learn the price and effect of a rebalance
   Predictor predictor = Predictor::last;  ///< the predictor expected to lose least until the next rebalance
-  double price = -1;                      ///< seconds; < 0 unknown
+  double price = -1;                      ///< measured, seconds; < 0: unknown
   double expected_saving = 0;             ///< seconds that a rebalance now saves until the next good opportunity
   int patience = 1;                       ///< steps until a rebalance may pay or a look may recommend one, >= 1
   double urgency = 0;                     ///< loss per step by which a rebalance is delayed, in mean loads

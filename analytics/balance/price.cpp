@@ -61,6 +61,7 @@ void Price::fit() {
     std::sort(sorted.begin(), sorted.end());
     price += std::clamp(sorted[(sorted.size() - 1) / 2], 0.0, price);
   }
+  typical_ = price;
   line_ = {price * (1 - share), share > 0 ? price * share / mean_loss : 0.0};
 }
 

@@ -18,7 +18,7 @@ struct PriceLine {
 class Price {
  public:
   /// @param initial  seconds, used until a price has been measured; < 0: unknown
-  explicit Price(double initial) : line_{initial, 0} {}
+  explicit Price(double initial) : typical_(initial), line_{initial, 0} {}
   /// @param seconds  ignored if negative, NaN or infinite
   /// @param loss     expected for the next step without the rebalance, in mean loads, >= 0
   void add(double seconds, double loss);
@@ -29,6 +29,8 @@ class Price {
   /// are three slow starts, the median of the last ones is added, but at most the price itself: a larger value may be a
   /// peak of the program's own cycle that coincides with its rebalances.
   PriceLine line() const { return line_; }
+  /// The line at the mean loss of these prices, which are thus averaged and not extrapolated; < 0: unknown.
+  double typical() const { return typical_; }
 
  private:
   struct Measured {
@@ -36,6 +38,7 @@ class Price {
   };
   void fit();
 
+  double typical_;
   PriceLine line_;
   std::deque<Measured> prices_;  // newest last, as below
   std::deque<double> slow_starts_;

@@ -48,6 +48,7 @@ TEST_CASE("a price that grows with the loss is learned, a constant one stays con
     // Only one loss has been seen: half of the price is assumed to grow.
     price.add(truth(1.0), 1.0);
     CHECK(price.line().at(1.0) == Approx(2));
+    CHECK(price.typical() == Approx(2));
     CHECK(price.line().at(0.2) == Approx(1.2));
     for (double loss : {0.2, 0.6, 1.5, 1.0, 0.3, 2.0, 0.4}) price.add(truth(loss), loss);
     for (double loss : {0.1, 1.0, 2.0}) CHECK(price.line().at(loss) == Approx(truth(loss)).margin(0.25));

@@ -122,10 +122,9 @@ TEST_CASE("slower steps after all rebalances belong to their price; after a sing
         .rebalance_cost;
   };
   slow = 1;
-  // The price is that at the present loss, which differs a little from the losses before the rebalances.
-  CHECK(price() == Approx(0.5).epsilon(0.05));
+  CHECK(price() == Approx(0.5));
   slow = 6;
-  CHECK(price() == Approx(1.0).epsilon(0.05));  // they count up to the amount of the price itself
+  CHECK(price() == Approx(1.0));  // they count up to the amount of the price itself
 }
 
 TEST_CASE("bad input on one node switches all nodes off together", "[window]") {
