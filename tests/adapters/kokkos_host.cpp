@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 

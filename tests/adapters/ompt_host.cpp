@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 

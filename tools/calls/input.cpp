@@ -1,6 +1,7 @@
 #include "tools/calls/input.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 
 #include "record/calls/recording.hpp"

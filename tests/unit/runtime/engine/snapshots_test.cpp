@@ -1,6 +1,8 @@
 // Snapshots of whole nodes in one process.
 #include "world.hpp"
 
+#include <cstdio>
+
 using namespace effort;
 using namespace effort::engine;
 using namespace effort::engine::test;
