@@ -1,4 +1,5 @@
 # Functions that came with MPI 4. Some libraries have only a part of them.
+include(CheckSourceCompiles)
 include(CheckSymbolExists)
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 set(EFFORT_MPI_HAS "")
@@ -13,4 +14,10 @@ foreach(part "ISENDRECV MPI_Isendrecv" "PARTITIONED MPI_Psend_init" "PERSISTENT_
   endif()
 endforeach()
 check_symbol_exists(MPICH_NUMVERSION mpi.h EFFORT_MPI_IS_MPICH)
+check_source_compiles(C "
+  #include <mpi.h>
+  #if OMPI_MAJOR_VERSION != 4
+  #error
+  #endif
+  int main(void) { return 0; }" EFFORT_MPI_IS_OPEN_MPI_4)
 unset(CMAKE_REQUIRED_LIBRARIES)

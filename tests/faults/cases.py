@@ -173,7 +173,7 @@ def shared_memory(number, draw, case):
 CALLS = {
     "open": (["ENOSPC", "EIO", "EMFILE", "EACCES", "EINTR", "ENOENT"], ""),
     "tmpfile": (["ENOSPC", "EIO", "EOPNOTSUPP", "EISDIR", "EINTR"], ""),
-    "fopen64": (["ENOSPC", "EMFILE", "EACCES"], "trace"),
+    "fopen": (["ENOSPC", "EMFILE", "EACCES"], "trace"),
     "write": (["ENOSPC", "EIO", "EINTR", "EAGAIN", "EPIPE", "short"], ""),
     "read": (["EIO", "EINTR"], ""),
     "ftruncate": (["ENOSPC", "EINTR", "EIO"], ""),

@@ -49,9 +49,9 @@ static atomic_long calls;
 static __thread int inside;
 
 static const char* const names[] = {
-    "open",  "tmpfile",  "fopen", "fopen64", "write",          "read",   "pread",         "ftruncate",
-    "fsync", "linkat",   "link",  "rename",  "renameat2",      "unlink", "memfd_create",  "posix_fallocate",
-    "mkdir", "shm_open", "mmap",  "opendir", "pthread_create", "malloc", "aligned_alloc", "clock_gettime",
+    "open",   "tmpfile", "fopen",  "write",     "read",   "pread",        "ftruncate",       "fsync",
+    "linkat", "link",    "rename", "renameat2", "unlink", "memfd_create", "posix_fallocate", "mkdir",
+    "mmap",   "opendir", "malloc", "shm_open",  "pthread_create", "aligned_alloc", "clock_gettime",
 };
 enum { n_names = sizeof names / sizeof *names };
 static atomic_long counts[n_names];
@@ -247,7 +247,11 @@ FAILS(int, shm_open, (const char* name, int flags, mode_t mode), -1, name, flags
 FAILS(void*, mmap, (void* to, size_t bytes, int protection, int flags, int fd, off_t from), MAP_FAILED, to, bytes,
       protection, flags, fd, from)
 FAILS(FILE*, fopen, (const char* path, const char* mode), NULL, path, mode)
-FAILS(FILE*, fopen64, (const char* path, const char* mode), NULL, path, mode)
+/* libstdc++ opens files by fopen64 up to GCC 12 and by fopen since GCC 13, so both count as fopen. */
+EVERYWHERE FILE* fopen64(const char* path, const char* mode) {
+  NEXT(fopen64);
+  return fails("fopen", CALLER) ? NULL : next(path, mode);
+}
 FAILS(int, pthread_create, (pthread_t * t, const pthread_attr_t* a, void* (*f)(void*), void* x), (int)number, t, a, f,
       x)
 FAILS(void*, malloc, (size_t bytes), NULL, bytes)
