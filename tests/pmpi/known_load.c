@@ -29,8 +29,15 @@ static int poll_in_vain(int rank, int step) {
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 48;
   const char* variant = argc > 2 ? argv[2] : "";
-  if (strcmp(variant, "traps") == 0) feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW);
+  const int traps = strcmp(variant, "traps") == 0 ? FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW : 0;
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+  /* Its MPI_Init traps in libxml2, also without the adapter. */
   MPI_Init(&argc, &argv);
+  feenableexcept(traps);
+#else
+  feenableexcept(traps);
+  MPI_Init(&argc, &argv);
+#endif
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
