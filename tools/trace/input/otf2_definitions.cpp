@@ -10,12 +10,11 @@ namespace {
 
 Definitions& of(void* data) { return *static_cast<Definitions*>(data); }
 
-OTF2_CallbackCode on_clock(void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t length,
+OTF2_CallbackCode on_clock(void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t,
                            std::uint64_t realtime) {
   Definitions& d = of(data);
   d.ticks_per_second = resolution;
   d.offset = offset;
-  d.length = length;
   d.started_unix_ns = realtime;
   return OTF2_CALLBACK_SUCCESS;
 }

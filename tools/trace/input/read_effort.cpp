@@ -100,7 +100,6 @@ void Assembly::take_header() {
   trace_.design = header.design;
   trace_.guide = header.guide;
   trace_.reduction = header.reduction;
-  trace_.clock = header.clock;
   trace_.started_unix_ns = header.started_unix_ns;
   trace_.n_ranks = header.n_ranks;
   trace_.n_nodes = header.n_nodes;

@@ -150,7 +150,6 @@ void Archive::take_clock() {
   if (definitions_.ticks_per_second == 0)
     throw std::runtime_error("the OTF2 archive '" + anchor_ +
                              "' does not say how long a tick of its clock is: its times have no meaning");
-  trace_.clock = "ticks of " + std::to_string(definitions_.ticks_per_second) + " Hz since the start of the recording";
   if (definitions_.ticks_per_second != 1'000'000'000)
     trace_.notes.push_back("the clock has " + std::to_string(definitions_.ticks_per_second) +
                            " ticks per second: times are rounded down to nanoseconds");
