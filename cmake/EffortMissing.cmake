@@ -17,7 +17,7 @@ function(effort_stop_if_missing)
   get_property(missing GLOBAL PROPERTY EFFORT_MISSING)
   if(missing)
     set_property(GLOBAL PROPERTY EFFORT_MISSING "")
-    message(FATAL_ERROR "effort: not found (in brackets: packages of Debian, or the remedy)\n${missing}"
+    message(FATAL_ERROR "effort: dependencies not found (in parentheses: the Debian package, or the remedy)\n${missing}"
       "Install these, or add their folders to CMAKE_PREFIX_PATH, or turn the options off. On Debian, scripts/setup "
       "installs all of them. See docs/install.md for other systems.\n")
   endif()

@@ -106,7 +106,7 @@ void Process::forked() {
   locked_.store(false, std::memory_order_relaxed);
   if (state() != State::on) return;
   header_ = nullptr;
-  functions_chunk_ = modules_chunk_ = nullptr;
+  modules_chunk_ = nullptr;
   n_functions_ = n_modules_ = n_known_ = 0;
   std::fill(std::begin(entries_), std::end(entries_), nullptr);
   ::munmap(table_, sizeof(Slot) << table_bits);

@@ -127,7 +127,6 @@ class Process {
   std::uint32_t depth_limit_ = 0, stamp_every_ = 0;
   std::uint64_t ns_per_tick_ = 0;  ///< in 2^-32 (integers, because the host may trap on inexact results); 0: no TSC
   std::uint64_t least_ns_ = 0;
-  layout::ChunkHeader* functions_chunk_ = nullptr;
   layout::ChunkHeader* modules_chunk_ = nullptr;
   std::uint32_t n_functions_ = 0, n_modules_ = 0, n_known_ = 0;
   unsigned long long unloads_ = 0;

@@ -115,7 +115,7 @@ EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, 
     port->begin();
   else if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
     effort::print_error(
-        "effort: libeffort_kokkos measures nothing: libeffort is of another build: install both from one\n");
+        "effort: libeffort_kokkos measures nothing: libeffort is of another build: install both from the same build\n");
 }
 
 /// Kokkos asks for a tool's requirements.  The first word of the answer says whether all devices must be idle whenever

@@ -205,7 +205,7 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   if (!session::adapter_port()) {
     if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
       effort::print_error(
-          "effort: libeffort_ompt measures nothing: libeffort is of another build: install both from one\n");
+          "effort: libeffort_ompt measures nothing: libeffort is of another build: install both from the same build\n");
     return 0;
   }
   set(ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin));

@@ -40,11 +40,13 @@ const std::string& papi_failure() {
   static const std::string failure = [] {
     if (PAPI_is_initialized() == PAPI_NOT_INITED) {
       // Its components load libraries from folders that the user's environment names.
-      if (privileged()) return std::string("PAPI is not started in a process that has more rights than its user");
+      if (privileged())
+        return std::string("PAPI is not started in a process that has more rights than its user (setuid, for example)");
       const int version = PAPI_library_init(PAPI_VER_CURRENT);
       if (version > 0 && version != PAPI_VER_CURRENT)
-        return std::string("the PAPI that is loaded has another version than the one this adapter was built with");
-      if (version != PAPI_VER_CURRENT) return std::string("PAPI could not be initialised: ") + PAPI_strerror(version);
+        return std::string(
+            "the loaded PAPI has another version than the one that this adapter was built with: load that one");
+      if (version != PAPI_VER_CURRENT) return std::string("PAPI could not be initialized: ") + PAPI_strerror(version);
     }
     const int threads = PAPI_thread_init(this_thread);
     return threads == PAPI_OK ? std::string() : std::string("PAPI refuses threads: ") + PAPI_strerror(threads);
@@ -190,7 +192,7 @@ class Prober {
     if (const int error = PAPI_event_name_to_code(event.c_str(), &code); error != PAPI_OK) return because(error);
     const int component = PAPI_get_event_component(code);
     const PAPI_component_info_t* info = component >= 0 ? PAPI_get_component_info(component) : nullptr;
-    if (!info) return "PAPI names no component for it";
+    if (!info) return "PAPI knows no component that counts it";
     EventGroup& group = group_of(component, *info);
     group.codes.push_back(code);
     group.places.push_back(place);
@@ -232,7 +234,8 @@ class Prober {
         return because(error) + " (there are more events than counters: set MULTIPLEX=1 to let them take turns)";
       // PAPI's own multiplexing uses timer signals, which belong to the host.
       if (!kernel_multiplex)
-        return because(error) + " (component " + group.component_name + " cannot take turns in the kernel)";
+        return because(error) + " (component " + group.component_name +
+               " cannot be multiplexed by the kernel: request fewer of its events)";
       if (!group.multiplexed) {
         PAPI_multiplex_init();
         group.multiplexed = true;
@@ -279,7 +282,7 @@ std::vector<std::string> PapiSource::remarks() const {
       if (group.may_be_absent[i] && !state_->seen[group.places[i]].load(std::memory_order_relaxed))
         all.push_back("metric '" + state_->counters[group.places[i]].name +
                       "' was never registered as a software-defined event by the application: PAPI accepts any such "
-                      "name; is it spelled right?");
+                      "name, so check its spelling");
   const std::lock_guard lock(state_->mutex);
   all.insert(all.end(), state_->troubles.begin(), state_->troubles.end());
   return all;

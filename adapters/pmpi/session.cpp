@@ -83,7 +83,9 @@ void look_for_other_tools() {
   if (soname_of(behind).starts_with("libeffort_pmpi."))
     port().note("double wrap: the MPI adapter is loaded twice; " + next + " gets no calls, and " + mine + " measures");
   else
-    port().note("another tool wraps MPI too (" + next + ") and sees nothing: this library calls PMPI_ names");
+    port().note(
+        "another tool that wraps MPI (" + next +
+        ") sees no calls, because this library calls PMPI_ names: put that tool first, or use only one of the two");
 }
 
 /// The clock's ticks in a time.
@@ -127,7 +129,8 @@ bool may_ask() {
 bool get_ready(const void* return_address, const void* cfa) {
   session::AdapterPort* const library = session::adapter_port();
   if (!library || !library->begin()) {
-    const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
+    const std::string refusal =
+        library ? effort_last_error() : "libeffort is of another build: install both from the same build";
     if (!refusal.empty()) report_not_measured(refusal);  // with DISABLE there is nothing to report
     return false;
   }

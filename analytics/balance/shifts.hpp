@@ -35,7 +35,6 @@ class Regimes {
   /// Expected steps until the next shift: the mean number of steps that earlier regimes still lasted when they were as
   /// old as the present one.  `prior` steps are counted as half a regime.
   double remaining(double prior) const;
-  int age() const { return age_; }
 
  private:
   std::deque<int> lengths_;  // of earlier regimes, newest last

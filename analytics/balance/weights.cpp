@@ -55,8 +55,8 @@ std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int
   if (n == 0) return {};
   constexpr std::int64_t most = std::int64_t{1} << 52;  // above, doubles skip integers
   if (least < 0 || sum < 0 || sum > most || least > sum / n)
-    throw std::invalid_argument("the sum " + std::to_string(sum) + " can't give " + std::to_string(n) +
-                                " items at least " + std::to_string(least) + " each, raise it (up to 2^52)");
+    throw std::invalid_argument("the sum " + std::to_string(sum) + " cannot give each of " + std::to_string(n) +
+                                " items at least " + std::to_string(least) + ": choose a larger sum, up to 2^52");
   const double largest = *std::max_element(weight.begin(), weight.end());
   std::vector<double> share(weight.size(), 1.0);
   if (largest > 0) std::transform(weight.begin(), weight.end(), share.begin(), [&](double w) { return w / largest; });

@@ -22,7 +22,6 @@ class WorkScale {
   /// Whether all are finite and below 1e240, so that products do not overflow.
   static bool fits(std::span<const double> largest);
 
-  int units() const { return units_; }
   /// Number of sums per node.
   std::size_t width() const { return unit_.size(); }
   /// A rank's sum as an integer, with a resolution of 2^-60 of the largest possible sum over all ranks.

@@ -23,7 +23,6 @@ class Groups {
 
   std::size_t any() const { return alive_.front(); }
   double at(std::size_t a, std::size_t b) const { return distances_[a * stride_ + b]; }
-  std::int64_t size(std::size_t a) const { return sizes_[a]; }
 
   // The nearest other group; of equals, `preferred` or else the first.
   std::size_t nearest(std::size_t a, std::size_t preferred) const {

@@ -293,7 +293,6 @@ StreamInfo inspect(const ByteSource& stream) {
     const TileInfo tile = inspect_tile(stream, start_of_tile, size);
     info.passes = std::max(info.passes, tile.passes);
     info.has_absent = info.has_absent || tile.has_absent;
-    if (tile.kind == StreamKind::ezw) info.coder = Coder::ezw;
     if (!start.tiled) {
       info.nrmse = tile.nrmse;
       info.max_error = tile.max_error;

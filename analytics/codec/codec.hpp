@@ -128,7 +128,6 @@ struct StreamInfo {
   int col_levels = 0;     ///< halvings along steps
   std::size_t tiles = 1;  ///< separately coded pieces
   bool has_absent = false;
-  Coder coder = Coder::context;
   std::vector<Cut> cuts;  ///< in order; the last is the whole stream (small and tiled streams record only that)
 };
 

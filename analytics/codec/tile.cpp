@@ -127,7 +127,6 @@ namespace {
 TileInfo read_tile_info(ByteReader& in) {
   const TileStart start = read_tile_start(in);
   TileInfo info;
-  info.kind = start.kind;
   info.has_absent = start.has_absent;
   if (start.has_absent) in.skip(in.varint());
   if (start.kind == StreamKind::context) {

@@ -26,7 +26,6 @@ TileCode encode_tile(const Matrix& matrix, const Goal& goal);
 TileCode encode_tile_ezw(const Matrix& matrix, const Goal& goal);
 
 struct TileInfo {
-  StreamKind kind = StreamKind::constant;
   bool has_absent = false;
   int passes = 0;
   double nrmse = 0, max_error = 0;

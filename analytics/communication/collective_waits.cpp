@@ -243,7 +243,6 @@ void CollectiveWaits::add(ArrivalBatch batch) {
   group.size = batch.size;
   Member& member = group.members[batch.place];
   member.local = batch.local;
-  member.place = batch.place;
   member.end = std::max(member.end, batch.end);
   member.level = std::max(member.level, batch.level);
   const std::uint64_t next = batch.communicator < next_.size() ? next_[batch.communicator] : 0;

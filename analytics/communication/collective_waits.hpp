@@ -67,13 +67,12 @@ class CollectiveWaits {
     std::uint32_t phase;
   };
   struct Member {
-    int local = 0, place = 0;
+    int local = 0;
     std::uint64_t end = 0;  ///< ordinal after the last instance that it has reached
     int level = 0;          ///< the highest of the waiting batches
     std::deque<Entry> entries;
   };
   struct Group {  ///< a communicator
-    std::uint64_t next = 0;
     int size = 0;
     std::map<int, Member> members;  ///< of this node, by place
   };

@@ -65,7 +65,6 @@ class Known {
     words_.push_back(words);
     return fresh;
   }
-  std::size_t size() const { return words_.size(); }
 
  private:
   static std::uint64_t hash_of(const std::vector<std::uint64_t>& words) {

@@ -61,15 +61,15 @@ TrafficGraph part_of(const TrafficGraph& graph, const std::vector<std::int32_t>&
 }  // namespace
 
 NodeShape::NodeShape(std::vector<std::int32_t> levels, std::size_t domain_levels) : levels_(std::move(levels)) {
-  if (levels_.empty()) throw std::invalid_argument("a node has at least one level");
+  if (levels_.empty()) throw std::invalid_argument("the shape of the node has no levels: give at least one");
   for (const std::int32_t parts : levels_) {
-    if (parts < 1) throw std::invalid_argument("a level of a node has at least one part");
+    if (parts < 1) throw std::invalid_argument("a level of the node has no parts: give each level at least one");
     if (parts > most_cores / cores_)
       throw std::invalid_argument("a node has more than " + std::to_string(most_cores) + " cores");
     cores_ *= parts;
   }
   if (domain_levels == 0 || domain_levels > levels_.size())
-    throw std::invalid_argument("NUMA domains are made up of at least one level, and of no more than there are");
+    throw std::invalid_argument("NUMA domains must span between one and all levels of the node");
   for (std::size_t level = 0; level < domain_levels; ++level) domains_ *= levels_[level];
 }
 

@@ -21,7 +21,7 @@ Network::Network(std::int32_t nodes, std::vector<std::int32_t> parent)
       if (root_ >= 0) throw std::invalid_argument("two switches have no switch above them");
       root_ = v;
     } else if (up < nodes || up >= size) {
-      throw std::invalid_argument("a node or switch is not below a switch");
+      throw std::invalid_argument("a node or switch has no switch above it");
     } else {
       ++first_[static_cast<std::size_t>(up) + 1];
     }
@@ -42,7 +42,7 @@ Network::Network(std::int32_t nodes, std::vector<std::int32_t> parent)
     }
   }
   if (depth_[static_cast<std::size_t>(reached.back())] > most_levels)
-    throw std::invalid_argument("more than " + std::to_string(most_levels) + " switches are above each other");
+    throw std::invalid_argument("more than " + std::to_string(most_levels) + " levels of switches");
   if (reached.size() != parent_.size()) throw std::invalid_argument("switches form a cycle");
 }
 

@@ -101,15 +101,6 @@ void Division::loads(std::int64_t step, std::vector<double>& out) const {
   divide(recorded, step, out);
 }
 
-double Division::largest(std::int64_t step) const {
-  std::vector<double> load;
-  loads(step, load);
-  double largest = 0;
-  for (int r = 0; r < recording_->ranks(); ++r)
-    if (recording_->copies(r) > 0) largest = std::max(largest, load[static_cast<std::size_t>(r)]);
-  return largest;
-}
-
 double Division::rebalance(std::span<const double> load, std::span<const double> recorded) {
   double mean = 0;
   for (int r = 0; r < recording_->ranks(); ++r)

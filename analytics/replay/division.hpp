@@ -72,7 +72,6 @@ class Division {
 
   /// [ranks] loads in a step, seconds.
   void loads(std::int64_t step, std::vector<double>& out) const;
-  double largest(std::int64_t step) const;
   /// Divides the work again.
   /// @param load      [ranks] predicted loads under the present division, >= 0
   /// @param recorded  [ranks] relative cost of the recorded ranks' work; pieces share their owner's load in this

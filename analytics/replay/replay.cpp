@@ -103,7 +103,6 @@ class Feeder {
     for (const int id : ids_) waited_.push_back(meeting.waits(static_cast<std::size_t>(id) % recorded.size()));
     ++steps_;
   }
-  int steps() const { return steps_; }
   bool full() const { return steps_ == window_; }
   std::span<const int> ids() const { return ids_; }
 

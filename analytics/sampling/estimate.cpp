@@ -49,7 +49,8 @@ double both_tails(double t, double degrees) { return incomplete_beta(degrees / 2
 
 double student_quantile(double confidence, double degrees) {
   const double normal = normal_quantile(confidence);  // checks the confidence
-  if (!(degrees > 0)) throw std::invalid_argument("degrees of freedom are " + number_text(degrees) + ": not above 0");
+  if (!(degrees > 0))
+    throw std::invalid_argument("degrees of freedom are " + number_text(degrees) + ": they must be above 0");
   if (degrees > 1e6) return normal;
   // The normal quantile is below the root.  Bisection needs no derivative and cannot diverge.
   double low = normal, high = 2 * normal + 1;

@@ -18,7 +18,6 @@ struct Target {
 
 /// Ranks with a sampling rule of their own (Gamblin 2009, figure 4.5).
 struct Group {
-  std::string name;
   std::vector<std::int32_t> members;  ///< ascending; no rank is in two groups.  Others than 0..n-1 are ignored
   std::vector<std::int32_t> pinned;   ///< members that are always drawn, ascending
   Accuracy accuracy;                  ///< of the group's mean of the first target

@@ -46,12 +46,6 @@ std::vector<std::size_t> segment_begins(std::span<const std::uint32_t> symbols, 
   return begins;
 }
 
-std::size_t RepresentativePiece::events() const {
-  std::size_t sum = 0;
-  for (const Part& part : parts) sum += part.length;
-  return sum;
-}
-
 std::vector<std::byte> write_representatives(const RepresentativePiece& piece) {
   std::vector<std::byte> out;
   codec::put_byte(out, segments_version);

@@ -30,7 +30,6 @@ struct RepresentativePiece {
   };
   std::vector<Part> parts;      ///< ascending
   std::vector<std::byte> body;  ///< coded times of all parts, each continuing the previous one
-  std::size_t events() const;
 };
 std::vector<std::byte> write_representatives(const RepresentativePiece& piece);
 /// Errors: TraceError.

@@ -143,7 +143,6 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   if (changed && !layout.learn(nodes, input.ranks, input.n_ranks)) return known = give_up(layout_error);
   reshape(input, changed);
   known.n_regions = input.n_regions;
-  known.n_units = input.n_units;
   measure(nodes, pass, peaks);
   stop(Stage::loads);
   costs.fit(nodes, layout, pass);

@@ -294,7 +294,6 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
   for (double& x : mine) x /= fresh ? fresh_ : std::max(summed_, 1);
   result.first = fresh ? first_fresh_ : seen_from_;
   result.last = last_step_;
-  result.n_ranks = layout_.n_ranks;
   result.load = layout_.gather(nodes, mine);
   const double mean = mean_of(result.load), largest = largest_of(result.load);
   result.imbalance = mean > 0 ? largest / mean - 1 : 0.0;

@@ -83,7 +83,7 @@ using ResultArray = std::vector<T>;
 struct Result : Report, HintArrays<ResultArray> {
   bool failed = false;  ///< a node failed or had bad input: every other field is empty
   NextLook next;
-  int n_ranks = 0, n_regions = 0, n_units = 0;
+  int n_regions = 0;
   std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
   std::size_t bytes = 0;                         ///< local: memory kept between windows
   std::array<std::size_t, n_stages>

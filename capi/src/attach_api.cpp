@@ -71,8 +71,8 @@ bool host_keeps(const session::Session& begun, const config::Settings& settings,
   if (config::to_text(settings) == config::to_text(begun.settings())) return true;
   if (transport.size() == begun.ranks()) return false;
   capi::note(
-      "the host's settings came too late and were ignored, because more ranks than call effort_init_mpi are measured "
-      "already: set them in the environment");
+      "the settings passed to effort_init_mpi were ignored, because an adapter already measures more ranks than the "
+      "communicator has: set them in the environment instead");
   return true;
 }
 

@@ -47,9 +47,9 @@ effort_status rank_sums(const std::vector<double>& totals, const std::vector<dou
   for (double n : counts) items += n;
   if (sum < 0 || least < 0 || items * static_cast<double>(least) > static_cast<double>(sum))
     return fail(Status::invalid_argument, "effort_weights_integers_mpi: the sum " + std::to_string(sum) +
-                                              " can't give " + std::to_string(static_cast<std::int64_t>(items)) +
-                                              " items at least " + std::to_string(least) +
-                                              " each: raise it (up to 2^52)");
+                                              " cannot give each of " +
+                                              std::to_string(static_cast<std::int64_t>(items)) + " items at least " +
+                                              std::to_string(least) + ": choose a larger sum, up to 2^52");
   // If all weights are zero, items count equally.  A rank without items gets nothing in either case.
   const bool weightless = std::all_of(totals.begin(), totals.end(), [](double t) { return t == 0; });
   sums.assign(totals.size(), 0);

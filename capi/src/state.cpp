@@ -147,8 +147,8 @@ std::unique_ptr<session::Session> adopt(config::Settings settings) {
 effort_status refused(const char* function, effort_status status) {
   if (mode() == Mode::active && begun_by_adapter())
     guarded([&] {
-      note(std::string(function) + " of the host was refused (" + effort_last_error() +
-           "): measurements go on without its regions, steps and settings");
+      note("the host's call of " + std::string(function) + " failed (" + effort_last_error() +
+           "): the adapter keeps measuring, without the host's regions, steps and settings");
     });
   return status;
 }

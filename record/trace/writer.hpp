@@ -53,7 +53,6 @@ class Writer {
 
   /// Bytes of the file.
   std::uint64_t size() const { return size_; }
-  const std::filesystem::path& path() const { return path_; }
 
  private:
   bool begin_unnamed(std::span<const std::byte> start);

@@ -187,7 +187,7 @@ std::string WaitFinder::account(Communicator& nodes) const {
     return "COMM_WAITS is on, but no collectives were intercepted: link or preload libeffort_pmpi";
   std::string out = "COMM_WAITS: waits at " + std::to_string(waits_.evaluated()) + " collectives were evaluated";
   if (waits_.dropped() > 0)
-    out += ", " + std::to_string(waits_.dropped()) + " were not because the arrival of a rank is missing";
+    out += ", " + std::to_string(waits_.dropped()) + " were not, because the arrival of a rank is missing";
   out += messages;
   if (largest_bound_ > 0) out += "; between nodes they are exact to " + std::to_string(largest_bound_) + " ns";
   return out;

@@ -184,7 +184,7 @@ void check_trace_rules(const Settings& s) {
             "' changes nothing: give it a confidence, an error or trace = false, or remove it");
     for (std::size_t j = 0; j < i; ++j)
       if (s.trace.policies[j].region == p.region)
-        wrong("region '" + record::visible(p.region) + "' has two tables trace_policy: give it one");
+        wrong("region '" + record::visible(p.region) + "' has two trace_policy tables: keep one");
   }
 }
 

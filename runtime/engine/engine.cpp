@@ -137,8 +137,7 @@ void Engine::record_failure(const char* what) noexcept {
   try {
     if (nodes_.rank() == 0 && settings_.report != "off")
       report_ = "effort: switched off after step " + std::to_string(followed_) +
-                ", the run went on without it: " + what +
-                "\n  no snapshot was written; the message names a remedy, if there is one\n";
+                "; the run went on without it: " + what + "\n  no snapshot was written\n";
   } catch (...) {
   }
   failed_.store(true, std::memory_order_release);

@@ -54,7 +54,7 @@ void RunLog::add_rebalance(const RebalanceAnswer& a) {
     partly_bracketed_ =
         "the rebalance of step " + std::to_string(a.step) + " was bracketed by " + std::to_string(a.bracketed) +
         " of " + std::to_string(setup_.n_ranks) +
-        " ranks: call effort_rebalance_begin and _end on all of them, in the same step, or hints differ";
+        " ranks: call effort_rebalance_begin and effort_rebalance_end on all ranks in the same step, or hints differ";
 }
 
 void RunLog::add_window(const window::Result& r, const window::WindowLoads& loads, node::Appointment last_look) {
@@ -141,8 +141,8 @@ void RunLog::add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<s
   uneven_steps_ =
       "the ranks took different numbers of steps, the fewest " + std::to_string(fewest) + " (most ranks " +
       std::to_string(usual) + others + (n > most ? ", ..." : "") +
-      "): after an extra or missing call, steps that do not correspond were compared, and later results are "
-      "missing; call effort_progress_step the same number of times on all ranks";
+      "): from the first extra or missing call on, the analysis compared different steps of the ranks, and the last "
+      "results are missing; call effort_progress_step the same number of times on all ranks";
 }
 
 std::vector<std::string> RunLog::faults() const {
@@ -153,7 +153,7 @@ std::vector<std::string> RunLog::faults() const {
   if (settings_.load_metric != "time" && settings_.load_metric != "cpu_time" && wall_seconds_ > 0 &&
       step_loads_.critical_path() == 0)
     out.push_back("no rank counted any '" + settings_.load_metric +
-                  "' in a compute region, so every load is 0: correct LOAD_METRIC, or add to it (effort_metric)");
+                  "' in a compute region, so every load is 0: correct LOAD_METRIC, or call effort_metric");
   return out;
 }
 

@@ -49,7 +49,7 @@ std::vector<std::byte> SnapshotJob::united_part() {
 
 void SnapshotJob::collect_facts(double own_cpu_seconds, std::size_t other_bytes) {
   const std::size_t bytes = segment_.bytes() + history_.held_bytes() + other_bytes;
-  NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(bytes), 0, history_.steps()};
+  NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(bytes), 0};
   for (int l = 0; l < segment_.n_local(); ++l) {
     facts.merged_steps += segment_.rank(l).merged_steps.load(std::memory_order_relaxed);
     facts.measuring_seconds =

@@ -36,7 +36,7 @@ class SnapshotJob {
   };
   struct NodeFacts {
     double own_cpu_seconds, measuring_seconds;
-    std::int64_t own_bytes, merged_steps, steps;
+    std::int64_t own_bytes, merged_steps;
   };
 
   void unite_stats();

@@ -39,7 +39,6 @@ class CounterChoice {
   SlotPlan plan(bool whole, const std::shared_ptr<const Registry>& registry) const {
     return {&boundary_, &at_step_, whole, &registry, boundary_.count() == 1 && cpu_ == 0};
   }
-  const SourceSet& boundary() const noexcept { return boundary_; }
   const std::vector<Metric>& at_boundaries() const noexcept { return boundary_metrics_; }
   const std::vector<Metric>& at_steps() const noexcept { return step_metrics_; }
   /// Index of cpu_time among the counters read at boundaries; -1: not read.

@@ -46,7 +46,7 @@ EventAnswer event_source(const std::vector<std::string>& names, const EventOptio
   if (make && make(EFFORT_VERSION_STRING, &names, &options, &answer) == 0) return answer;
   if (make)
     reason = std::string(library_name) + " is of another version than this library (" + EFFORT_VERSION_STRING +
-             "): install both from one build";
+             "): install both from the same build";
   answer = {};
   for (const std::string& name : names) answer.refused.emplace_back(name, reason);
   return answer;

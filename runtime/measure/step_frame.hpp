@@ -58,7 +58,6 @@ class StepFrame {
   /// Waiting of the stepping thread, in elapsed seconds and in CPU seconds.
   double wait = 0, cpu_wait = 0;
 
-  double load() const noexcept { return load_; }
   /// Seconds that boundaries cost the busiest thread.
   double measuring() const noexcept { return measuring_; }
 

@@ -48,8 +48,6 @@ std::unique_ptr<Segment> Segment::create(const SegmentShape& shape, Access acces
   const std::size_t bytes = size_of(shape);
   auto made = std::make_unique<Offer>(bytes, access);
   std::unique_ptr<Segment> segment(new Segment(made->map(), bytes, shape));
-  segment->header().bytes = bytes;
-  segment->header().n_local = static_cast<std::uint32_t>(shape.n_local);
   segment->header().magic = magic;
   offer = std::move(made);
   return segment;

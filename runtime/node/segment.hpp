@@ -30,8 +30,6 @@ struct RankArea {
 /// Start of the segment.  The kernel zeroes it; the leader fills it before any other rank reads it.
 struct SegmentHeader {
   std::uint64_t magic;
-  std::uint64_t bytes;
-  std::uint32_t n_local;
   Signal work;  ///< ranks to the background thread: something is in a ring
   Signal news;  ///< background thread to ranks: something is on the board
 };

@@ -65,7 +65,6 @@ class Memory {
   static std::size_t fewer_blocks(std::size_t n) { return n / 2 < least_blocks ? 0 : n / 2; }
 
   explicit operator bool() const noexcept { return n_blocks_ > 0; }
-  std::size_t n_blocks() const noexcept { return n_blocks_; }
 
   // ---- the rank
   /// Has the kernel map all pages at once, on the calling rank's NUMA node.  Otherwise the first record on each page

@@ -40,7 +40,7 @@ SampleRules::SampleRules(const config::Settings& settings, int n_ranks, const st
   for (const config::TracePolicy& p : s.policies)
     if (p.guides()) columns_.push_back({"time", p.region, with_default(p.confidence, p.error, accuracy_)});
   for (const config::TraceGroup& g : s.groups) {
-    groups_.push_back({g.name, ranks_in(g.members, n_ranks), ranks_in(g.pinned, n_ranks),
+    groups_.push_back({ranks_in(g.members, n_ranks), ranks_in(g.pinned, n_ranks),
                        with_default(g.confidence, g.error, accuracy_), g.sample_size});
     pinned_.insert(pinned_.end(), groups_.back().pinned.begin(), groups_.back().pinned.end());
   }

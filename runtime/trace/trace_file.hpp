@@ -42,7 +42,6 @@ class TraceFile {
   bool writes() const { return nodes_.rank() % group_ == 0; }
   /// Whether appended chunks of this node may still reach a file.
   bool good() const { return writes() ? writer_ != nullptr : opened_; }
-  bool is_shared() const { return group_ > 1; }
   /// Bytes of the file that this node writes.
   std::uint64_t size() const { return writer_ ? writer_->size() : 0; }
   /// Bytes that this node has appended.

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ByteReader } from "../../viewer/src/codec/bytes";
 import { History } from "../../viewer/src/codec/history";
-import { decodeTile } from "../../viewer/src/codec/tile";
+import { readTile, valuesOf } from "../../viewer/src/codec/tile";
 
 const [effort, golden, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
@@ -32,7 +32,7 @@ function compare(name: string, file: string, tolerance: number): void {
   const tile = tileOf(file);
   if (!tile) return;
   for (let level = 0; level <= 6; ++level) {
-    const mine = decodeTile(tile.bytes, tile.rows, tile.cols, level).values,
+    const mine = valuesOf(readTile(tile.bytes, tile.rows, tile.cols), level).values,
       theirs = decoded(file, level);
     const range = theirs.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
     let worst = mine.length === theirs.length ? 0 : Infinity;

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ByteReader, CodecError } from "../../viewer/src/codec/bytes";
 import { History } from "../../viewer/src/codec/history";
-import { decodeTile } from "../../viewer/src/codec/tile";
+import { readTile, valuesOf } from "../../viewer/src/codec/tile";
 import { messagesOf, PairDetailsJson, Sparse } from "../../viewer/src/communication/data";
 import { Piece } from "../../viewer/src/trace/data";
 
@@ -61,7 +61,10 @@ function readTiles(name: string, stream: Uint8Array): void {
   for (let i = 0; i < 60; ++i) {
     const level = i % 3,
       bytes = damaged(tile);
-    read(name, () => decodeTile(bytes, rows, cols, level).values.length === coarse(rows, level) * coarse(cols, level));
+    read(name, () => {
+      const { values } = valuesOf(readTile(bytes, rows, cols), level);
+      return values.length === coarse(rows, level) * coarse(cols, level);
+    });
   }
 }
 

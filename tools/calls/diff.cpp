@@ -107,14 +107,16 @@ CallDiff::Pair compare_streams(const CommonTrees& trees, std::size_t in_a, std::
 CallDiff diff_calls(const CallInput& a, const FunctionNames& names_a, const CallInput& b, const FunctionNames& names_b,
                     const std::vector<std::int64_t>& ranks) {
   if (a.has_names() != b.has_names())
-    throw UsageError("one input has names of functions and the other only ids, which cannot be compared");
+    throw UsageError(
+        "one input has names of functions and the other only ids, so they cannot be compared: give two of the same "
+        "kind");
   std::vector<std::optional<std::int64_t>> chosen(ranks.begin(), ranks.end());
   const NamedCalls inputs[] = {{&a, &names_a}, {&b, &names_b}};
   // Both go into one tree, so equal calls are one node.
   CommonTrees trees = common_trees(inputs, chosen);
   const auto pairs = pairs_of(a, trees.numbers[0], b, trees.numbers[1], !ranks.empty());
   if (pairs.empty())
-    throw UsageError(ranks.empty() ? "the inputs have no rank in common: give two, --ranks A,B"
+    throw UsageError(ranks.empty() ? "the inputs have no rank in common: name one rank of each, --ranks A,B"
                                    : "--ranks " + std::to_string(ranks[0]) + "," + std::to_string(ranks[1]) +
                                          " are not in the inputs, or have no thread in common");
   CallDiff diff;

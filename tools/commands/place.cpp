@@ -33,8 +33,7 @@ placement::TrafficGraph graph_of(const SnapshotTraffic& traffic) {
 std::optional<placement::NodeShape> shape_of(const PlaceArguments& a) {
   if (a.node.empty()) return std::nullopt;
   if (a.format == "slurm")
-    throw UsageError("--format slurm cannot say on which core of its node a rank runs: leave '" + a.node +
-                     "' out, or use another");
+    throw UsageError("--format slurm cannot assign ranks to cores: omit '" + a.node + "', or choose another format");
   if (is_xml(a.node)) return read_node(a.node);
   std::vector<std::int32_t> levels;
   const char* at = a.node.data();

@@ -144,7 +144,7 @@ void add_trace(const std::string& path, const ReportArguments& a, std::vector<De
                      ": give the snapshot of that run" + (trace.job.empty() ? " alone" : ""));
   if (of->trace)
     throw UsageError("'" + path + "' is a second trace of " + of->json["file"].get<std::string>() +
-                     ", a run can have one in a report");
+                     ": give one trace for each run");
   if (trace.n_ranks != of->run.ranks)
     throw UsageError("the trace '" + path + "' has " + count_text(static_cast<std::uint64_t>(trace.n_ranks), "rank") +
                      ", and the snapshot " + of->json["file"].get<std::string>() + " has " +

@@ -181,7 +181,7 @@ ordered_json json(const Follower& f) {
 
 std::string waiting(const TopArguments& a) {
   return "effort top: no snapshot" + (a.job.empty() ? std::string() : " of job " + a.job) + " in '" + a.directory +
-         "' yet, waiting; a run writes them as it goes if EFFORT_SNAPSHOT_EVERY=<steps> is set\n";
+         "' yet, waiting; EFFORT_SNAPSHOT_EVERY=<steps> makes a run write them as it goes\n";
 }
 
 void follow_on_screen(Follower& follower, const TopArguments& a) {
@@ -232,7 +232,7 @@ void run_top(const TopArguments& a) {
   if (a.once || a.json) {
     if (!follower.look())
       throw std::runtime_error("no snapshot" + (a.job.empty() ? "" : " of job '" + a.job + "'") + " in '" +
-                               a.directory + "', a run writes them as it goes if EFFORT_SNAPSHOT_EVERY=<steps> is set");
+                               a.directory + "', run the program with EFFORT_SNAPSHOT_EVERY=<steps>");
     if (a.json) {
       print_json(json(follower));
     } else {

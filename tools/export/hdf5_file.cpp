@@ -66,10 +66,10 @@ File::File(const std::filesystem::path& path) : id_(create(path)) {}
 
 Handle File::create(const std::filesystem::path& path) {
   require(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "start");
-  const Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "make the file");
-  require(H5Pset_link_creation_order(properties, ordered), "make the file");
+  const Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "create the file");
+  require(H5Pset_link_creation_order(properties, ordered), "create the file");
   return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, properties, H5P_DEFAULT), H5Fclose,
-          "make the file (is the directory writable?)"};
+          "create the file (is the directory writable?)"};
 }
 
 void File::close() {

@@ -22,7 +22,8 @@ std::vector<std::string> lines_of(const std::string& path) {
     throw std::runtime_error("'" + path + "' is not a regular file, give a text file");
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error || bytes > most_bytes)
-    throw std::runtime_error("'" + path + "' is larger than 16 MiB, which no list of nodes is");
+    throw std::runtime_error("'" + path +
+                             "' is larger than 16 MiB, too large for a list of nodes or switches: give another file");
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot open '" + path + "', check its name and permissions");
   std::vector<std::string> lines;
@@ -75,7 +76,8 @@ class Tree {
   Switches finish(const std::string& path) const {
     for (const auto& [name, at] : switches_)
       if (!defined_.count(name))
-        throw std::runtime_error("'" + path + "' names switch '" + name + "' without saying what is below it");
+        throw std::runtime_error("'" + path + "' names switch '" + name +
+                                 "' without saying what is below it: add a line with its SwitchName");
     // The network needs the nodes first, in the order of the file.
     std::vector<std::string> nodes(nodes_.size());
     std::vector<std::int32_t> index(above_.size(), -1);
@@ -149,7 +151,7 @@ std::vector<std::string> read_hosts(const std::string& path, std::int32_t nodes)
   }
   if (hosts.size() != static_cast<std::size_t>(nodes))
     throw std::runtime_error("'" + path + "' names " + std::to_string(hosts.size()) + " nodes, but the run has " +
-                             std::to_string(nodes) + ": one name per line, that of node 0 first");
+                             std::to_string(nodes) + ": give one name per line, node 0 first");
   return hosts;
 }
 
@@ -159,7 +161,7 @@ placement::Network network_of(const Switches& switches, const std::vector<std::s
     if (switches.network.nodes() != nodes)
       throw std::runtime_error("'" + path + "' describes " + std::to_string(switches.network.nodes()) +
                                " nodes, but the run has " + std::to_string(nodes) +
-                               ": say which they are by --hosts, a file with one name per line");
+                               ": list the run's nodes in a file, one name per line, and give it with --hosts");
     return switches.network;
   }
   std::map<std::string, std::int32_t> index;
@@ -169,7 +171,8 @@ placement::Network network_of(const Switches& switches, const std::vector<std::s
   for (const std::string& host : hosts) {
     const auto at = index.find(host);
     if (at == index.end())
-      throw std::runtime_error("'" + path + "' does not name node '" + record::visible(host) + "' of --hosts");
+      throw std::runtime_error("'" + path + "' does not name node '" + record::visible(host) +
+                               "' of --hosts: correct one of the two files");
     chosen.push_back(at->second);
   }
   return switches.network.of(chosen);

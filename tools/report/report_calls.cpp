@@ -268,7 +268,7 @@ std::unique_ptr<CommonTrees> trees_of(const std::vector<CallSource>& sources, st
   std::vector<NamedCalls> inputs;
   for (const CallSource& s : sources) {
     if (s.input->has_names() != sources[0].input->has_names()) {
-      problem = "Some of the files have names of functions and others only ids, which cannot be compared.";
+      problem = "Some of the files have names of functions and others only ids, so they cannot be compared.";
       return nullptr;
     }
     inputs.push_back({s.input.get(), &s.names});

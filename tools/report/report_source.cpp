@@ -236,7 +236,8 @@ SourceMap find_source(const fs::path& directory, const std::vector<std::string>&
   finder.add_known(known);
   SourceMap out = finder.finish();
   if (out.places.empty())
-    out.notes.push_back("no region's name and no call path's file was found below the source directory");
+    out.notes.push_back(
+        "no region's name and no call path's file was found below the source directory: check --source");
   return out;
 }
 

@@ -26,7 +26,7 @@ constexpr std::size_t most_calls = 200;     // call paths in the page
 /// Consecutive events of a thread.
 struct Piece {
   std::size_t thread = 0, window = 0, number = 0;  // number in its span
-  std::size_t first = 0, end = 0;                  // events
+  std::size_t first = 0;                           // its first event
   std::int64_t start_ns = 0, end_ns = 0;
   std::size_t slices = 0;
   int rank_order = 0;  // the lower, the earlier
@@ -49,7 +49,6 @@ std::vector<Piece> cut(const TraceThread& thread, std::size_t index, const Trace
     piece.window = span.window;
     piece.number = out.size();
     piece.first = first;
-    piece.end = std::min(first + most_events, span.end);
     piece.start_ns = out.empty() ? span.start_ns : thread.events[first].time_ns;
     if (!out.empty()) out.back().end_ns = piece.start_ns;
     piece.end_ns = std::max(span.end_ns, piece.start_ns);

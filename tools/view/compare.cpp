@@ -233,7 +233,7 @@ Comparison compare(const Run& a, const Run& b, Symbols& symbols_a, Symbols& symb
     return std::abs(x.change) > std::abs(y.change);
   });
   for (const std::string& name : rebuilt)
-    out.notes.push_back(name + " has different builds in the two runs: its call paths are compared by function");
+    out.notes.push_back(name + " is of a different build in each run: its call paths are compared by function");
   for (Symbols* symbols : {&symbols_a, &symbols_b}) {
     for (std::string& note : symbols->notes()) {
       if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(std::move(note));

@@ -70,7 +70,7 @@ HeatScale heat_scale(std::span<const double> values) {
   const auto quantile = [&](double q) {
     return sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
   };
-  return {quantile(0.01), quantile(0.99), sorted.front(), sorted.back()};
+  return {quantile(0.01), quantile(0.99), sorted.back()};
 }
 
 std::vector<std::string> heat_map(std::span<const double> values, std::size_t rows, std::size_t cols,

@@ -16,7 +16,7 @@ std::size_t heat_map_rows_per_line(const Terminal& terminal);
 /// The range of values over which a heat map spreads its colours or shades.
 struct HeatScale {
   double low = 0, high = 0;  ///< the 1st and 99th percentile: beyond them all cells look the same
-  double least = 0, most = 0;
+  double most = 0;           ///< the largest value
 };
 HeatScale heat_scale(std::span<const double> values);
 

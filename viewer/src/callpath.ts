@@ -3,7 +3,7 @@
 import { h } from "./dom";
 import { Frames } from "./model";
 
-export interface CallPath {
+interface CallPath {
   call: string;
   frames: string[];
 }
@@ -13,15 +13,6 @@ export function callPaths(name: string): CallPath[] {
   const parts = name.split(" > ").map((part) => /^(\S+) \[([^\]]*)\]$/.exec(part));
   if (parts.some((p) => p === null)) return [];
   return parts.map((p) => ({ call: p![1], frames: p![2].split(" ").filter((f) => f !== "") }));
-}
-
-const base = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-
-/** A frame as "function (file:line)", or unchanged if it is not resolved. */
-export function frameText(frames: Frames, frame: string): string {
-  const [place] = frames[frame] ?? [];
-  if (!place?.function && !place?.file) return frame;
-  return `${place.function || frame}${place.file ? ` (${base(place.file)}:${place.line})` : ""}`;
 }
 
 /** All frames of the call paths, innermost first. */

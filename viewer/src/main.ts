@@ -205,7 +205,7 @@ export function start(): void {
   const host = document.getElementById("effort-app")!;
   try {
     const report = readReport();
-    if (report.runs.length === 0) throw new Error("The report holds no run.");
+    if (report.runs.length === 0) throw new Error("The report holds no run. Write it again with effort report.");
     const page = new Page(new State(report, new Engine()), host);
     host.dataset.ready = String(Math.round(performance.now()));
     const complete = () => {

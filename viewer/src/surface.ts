@@ -30,7 +30,7 @@ const MOST = 220,
   HEIGHT = 0.45;
 
 /** At most MOST x MOST cells with the largest value of each, so that peaks remain. */
-export function shrink({ rows, cols, values }: View): { rows: number; cols: number; values: Float32Array } {
+function shrink({ rows, cols, values }: View): { rows: number; cols: number; values: Float32Array } {
   const r = Math.min(rows, MOST),
     c = Math.min(cols, MOST),
     out = new Float32Array(r * c).fill(-Infinity);

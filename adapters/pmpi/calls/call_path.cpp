@@ -131,9 +131,9 @@ std::string text_of(const Location& at) {
   return at.module + digits;
 }
 
-const Path& keep(Store& all, Call call, std::string text) {
+const Path& keep(Store& all, std::string text) {
   auto [at, fresh] = all.paths.try_emplace(text);
-  if (fresh) at->second = {call, static_cast<std::uint32_t>(all.paths.size()), hash_of(text), std::move(text)};
+  if (fresh) at->second = {static_cast<std::uint32_t>(all.paths.size()), hash_of(text), std::move(text)};
   return at->second;
 }
 
@@ -193,13 +193,13 @@ const Path& path_of(Call call, const void* return_address, Trail& trail) {
   const std::lock_guard lock(all.mutex);
   for (std::size_t i = 0; i < kept; ++i)
     if (!frames[i].module.empty()) announce(all, frames[i]);
-  return keep(all, call, std::move(text));
+  return keep(all, std::move(text));
 }
 
 const Path& landmark(const char* name) {
   Store& all = store();
   const std::lock_guard lock(all.mutex);
-  return keep(all, Call::count, name);
+  return keep(all, name);
 }
 
 void forget_modules() {

@@ -14,7 +14,6 @@ inline constexpr int max_depth = 16;
 
 /// A call path of the process; never freed, so that pointers stay valid.
 struct Path {
-  Call call;
   std::uint32_t id;    ///< dense, in order of first use; differs between ranks
   std::uint64_t hash;  ///< of the text: the same on all ranks
   std::string text;    ///< "MPI_Wait [libmesh.so.1+0x4f2 app+0x1180]"

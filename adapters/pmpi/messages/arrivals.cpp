@@ -39,7 +39,7 @@ void locked(const Body& body) noexcept {
   } catch (const std::exception&) {
     arrivals_on = false;
     note([] {
-      return "out of memory while recording when this rank arrived at collectives: COMM_WAITS lacks the rest";
+      return "out of memory while recording when this rank arrived at collectives: COMM_WAITS lacks all later ones";
     });
   }
 }

@@ -57,7 +57,7 @@ void renew_messages() {
 void end_messages() noexcept {
   messages_on = messages_traced = traffic_on = false;
   note([] {
-    return "out of memory while following the messages of this rank: its trace and COMM_MATRIX have none from then on";
+    return "out of memory while recording the messages of this rank: its trace and COMM_MATRIX lack all later ones";
   });
 }
 

@@ -10,12 +10,11 @@ namespace {
 
 Definitions& of(void* data) { return *static_cast<Definitions*>(data); }
 
-OTF2_CallbackCode on_clock(void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t length,
+OTF2_CallbackCode on_clock(void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t,
                            std::uint64_t realtime) {
   Definitions& d = of(data);
   d.ticks_per_second = resolution;
   d.offset = offset;
-  d.length = length;
   d.started_unix_ns = realtime;
   return OTF2_CALLBACK_SUCCESS;
 }
@@ -161,7 +160,7 @@ Definitions read_definitions(OTF2_Reader* reader, Messages& messages, const std:
   if (!missing && OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &count) == OTF2_SUCCESS && count > bytes)
     throw std::runtime_error("'" + file + "' is damaged: it announces " + std::to_string(count) +
                              " definitions, but '" + definition_file.string() + "' has only " + std::to_string(bytes) +
-                             " bytes");
+                             " bytes; write it again or restore a copy");
   check(OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &count), messages, file, "read the definitions of");
   OTF2_Reader_CloseGlobalDefReader(reader, definitions);
   return out;

@@ -37,7 +37,7 @@ struct Definitions {
   };
 
   std::uint64_t ticks_per_second = 0;  ///< 0: not defined
-  std::uint64_t offset = 0, length = 0, started_unix_ns = OTF2_UNDEFINED_TIMESTAMP;
+  std::uint64_t offset = 0, started_unix_ns = OTF2_UNDEFINED_TIMESTAMP;
   std::unordered_map<std::uint32_t, std::string> strings;
   std::unordered_map<std::uint32_t, SystemNode> system_nodes;
   std::map<std::uint32_t, Process> processes;  ///< in the order of their ids

@@ -100,7 +100,6 @@ void Assembly::take_header() {
   trace_.design = header.design;
   trace_.guide = header.guide;
   trace_.reduction = header.reduction;
-  trace_.clock = header.clock;
   trace_.started_unix_ns = header.started_unix_ns;
   trace_.n_ranks = header.n_ranks;
   trace_.n_nodes = header.n_nodes;
@@ -112,9 +111,9 @@ void Assembly::take_header() {
 void Assembly::take_contents(const file::Reader& reader) {
   const file::Header& header = reader.header();
   if (header.job != trace_.job || header.n_ranks != trace_.n_ranks)
-    throw std::runtime_error("'" + reader.name() + "' is of job '" + header.job + "' with " +
+    throw std::runtime_error("'" + reader.name() + "' belongs to job '" + header.job + "' with " +
                              count_text(static_cast<std::uint64_t>(header.n_ranks), "rank") + ", but '" +
-                             readers_[0].name() + "' of job '" + trace_.job + "' with " +
+                             readers_[0].name() + "' to job '" + trace_.job + "' with " +
                              count_text(static_cast<std::uint64_t>(trace_.n_ranks), "rank") +
                              ": a trace's directory must hold the files of one run");
   for (const file::Header::Node& node : header.nodes) {
@@ -122,7 +121,7 @@ void Assembly::take_contents(const file::Reader& reader) {
     for (const std::int32_t rank : node.ranks) is_new &= trace_.node_of.emplace(rank, node.node).second;
     if (!is_new)
       throw std::runtime_error("'" + reader.name() + "' holds node " + std::to_string(node.node) +
-                               " or ranks of it, which another file holds already: keep each file of a trace once");
+                               " or ranks of it, as another file does: keep only one copy of each file of a trace");
   }
   take_names(reader.names());
   for (const auto& module : reader.modules()) {

@@ -133,9 +133,9 @@ void Archive::open() {
   if (!reader_) {
     const std::string reason = messages_.take();
     if (reason.find("version conflicts") != std::string::npos)
-      throw std::runtime_error(
-          "the OTF2 archive '" + anchor_ + "' is of another version of the format than effort's OTF2 library reads (" +
-          OTF2_VERSION + "): build effort with the library that wrote the archive, or a newer one");
+      throw std::runtime_error("the OTF2 archive '" + anchor_ +
+                               "' has another format version than effort's OTF2 library reads (" + OTF2_VERSION +
+                               "): build effort with the library that wrote the archive, or a newer one");
     throw std::runtime_error("cannot open the OTF2 archive '" + anchor_ + "': " + reason);
   }
   otf2::check(OTF2_Reader_SetSerialCollectiveCallbacks(reader_.get()), messages_, anchor_, "read the OTF2 archive");
@@ -148,9 +148,9 @@ void Archive::open() {
 
 void Archive::take_clock() {
   if (definitions_.ticks_per_second == 0)
-    throw std::runtime_error("the OTF2 archive '" + anchor_ +
-                             "' does not say how long a tick of its clock is: its times have no meaning");
-  trace_.clock = "ticks of " + std::to_string(definitions_.ticks_per_second) + " Hz since the start of the recording";
+    throw std::runtime_error(
+        "the OTF2 archive '" + anchor_ +
+        "' does not state the resolution of its clock, so its times cannot be converted: record it again");
   if (definitions_.ticks_per_second != 1'000'000'000)
     trace_.notes.push_back("the clock has " + std::to_string(definitions_.ticks_per_second) +
                            " ticks per second: times are rounded down to nanoseconds");
@@ -170,8 +170,8 @@ void Archive::rank_processes() {
   trace_.n_ranks = static_cast<std::int32_t>(mpi.size());
   if (mpi.empty()) {
     trace_.notes.push_back(
-        "the archive does not say which process has which rank in MPI_COMM_WORLD: they count in the "
-        "order of their definitions");
+        "the archive does not say which process has which rank in MPI_COMM_WORLD: the processes are "
+        "numbered in the order of their definitions");
     for (const auto& [id, process] : definitions_.processes) rank_of_process_.emplace(id, trace_.n_ranks++);
   }
 }

@@ -94,8 +94,7 @@ struct Trace {
   bool is_otf2 = false;   ///< recorded by another tool: every rank, without sampling
   std::string name, job;  ///< of the run; may be empty
   std::string design, guide;
-  std::string reduction;  ///< the method by which steps were reduced, empty if none were
-  std::string clock;
+  std::string reduction;             ///< the method by which steps were reduced, empty if none were
   std::int64_t started_unix_ns = 0;  ///< 0 unknown
   std::int32_t n_ranks = 0, n_nodes = 0;
   double confidence = 0.90, error = 0;  ///< requested; error 0: none

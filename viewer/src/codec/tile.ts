@@ -172,7 +172,7 @@ function matrixOf(values: number): Matrix {
 }
 
 /** Inverts the sum of transforms of one shape to the approximation that is 2^level times coarser in both directions. */
-export function undo(transforms: Coefficients[], rows: number, cols: number, level: number): Matrix {
+function undo(transforms: Coefficients[], rows: number, cols: number, level: number): Matrix {
   const outRows = lowLength(rows, level),
     outCols = lowLength(cols, level);
   const rowLevels = deepestLevel(rows),
@@ -299,9 +299,4 @@ export function sumOf(tiles: TileContent[], rows: number, cols: number, level: n
     for (let i = 0; i < own.length; ++i) if (own[i] === own[i]) values[i] += own[i];
   }
   return { rows: outRows, cols: outCols, values };
-}
-
-/** The approximation of a rows x cols tile that is 2^level times coarser in both directions. */
-export function decodeTile(bytes: Uint8Array, rows: number, cols: number, level: number): Values {
-  return valuesOf(readTile(bytes, rows, cols), level);
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../dom";
 
-export const FONT = "12px system-ui, sans-serif";
+const FONT = "12px system-ui, sans-serif";
 
 export class Sheet {
   readonly canvas: HTMLCanvasElement;

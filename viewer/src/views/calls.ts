@@ -73,7 +73,7 @@ function streams(calls: Calls): HTMLElement {
   return h(
     "section",
     { id: "calls-streams" },
-    heading("Calls that had not returned", "Where each rank hung, was killed, or called exit."),
+    heading("Calls that had not returned", "The calls in which a rank hung, was killed, or called exit."),
     calls.sources.map(({ json }) =>
       h(
         "div",

@@ -111,7 +111,7 @@ function limits(side: Side): HTMLElement | null {
   return h(
     "section",
     {},
-    heading("What is not known"),
+    heading("Limits of this analysis"),
     h(
       "ul",
       {},

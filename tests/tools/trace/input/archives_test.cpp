@@ -195,5 +195,5 @@ TEST_CASE("archives: a newer format") {
   const Outcome outcome = scratch.run({"trace", "info", "archive"});
   INFO(outcome.err);
   CHECK(outcome.code == 1);
-  CHECK(outcome.err.find("traces.otf2' is of another version of the format than") != std::string::npos);
+  CHECK(outcome.err.find("traces.otf2' has another format version than") != std::string::npos);
 }

@@ -52,8 +52,8 @@ TEST_CASE("the example of figure 4.5: one group of its own accuracy, one of a fi
   const std::vector<double> values = values_of(n, 0.25, 3);
   const std::vector<std::int32_t> stratum(n, 0);
   std::vector<Group> groups(2);
-  groups[0] = {"Adaptive", range(0, 127), {}, {0.90, 0.03}, 0};
-  groups[1] = {"Static", range(128, 255), range(128, 137), {}, 30};
+  groups[0] = {range(0, 127), {}, {0.90, 0.03}, 0};
+  groups[1] = {range(128, 255), range(128, 137), {}, 30};
   const Target load{values, {0.90, 0.08}};
   const PlannedSample plan = plan_sample(std::span(&load, 1), stratum, 1, groups);
   CHECK(plan.population == std::vector<std::int64_t>{128, 0, 118, 10, 44});
@@ -84,7 +84,7 @@ TEST_CASE("pinned members of an adaptive group are drawn in addition, and the gr
   constexpr int n = 256;
   const std::vector<double> values = values_of(n, 0.4, 5);
   const std::vector<std::int32_t> stratum(n, 0);
-  const std::vector<Group> groups{{"all", range(0, n - 1), {3, 4, 250}, {0.95, 0.05}, 0}};
+  const std::vector<Group> groups{{range(0, n - 1), {3, 4, 250}, {0.95, 0.05}, 0}};
   const Target load{values, {}};
   const PlannedSample plan = plan_sample(std::span(&load, 1), stratum, 1, groups);
   constexpr int draws = 400;
@@ -101,7 +101,7 @@ TEST_CASE("pinned members of an adaptive group are drawn in addition, and the gr
 TEST_CASE("members outside the run are ignored, and an empty group asks for nothing") {
   const std::vector<double> values = values_of(8, 0.1, 1);
   const std::vector<std::int32_t> stratum(8, 0);
-  const std::vector<Group> groups{{"far", range(100, 120), {100}, {}, 5}, {"half", range(4, 20), {}, {}, 50}};
+  const std::vector<Group> groups{{range(100, 120), {100}, {}, 5}, {range(4, 20), {}, {}, 50}};
   const Target load{values, {}};
   const PlannedSample plan = plan_sample(std::span(&load, 1), stratum, 1, groups);
   CHECK(plan.population == std::vector<std::int64_t>{0, 0, 4, 0, 4});

@@ -14,7 +14,7 @@ const ROW = 20,
 const time = (ns: number) => seconds(ns * 1e-9);
 
 /** The phases at a level of the tree, in order. */
-export function phasesAt(list: PhaseJson[], level: number): PhaseJson[] {
+function phasesAt(list: PhaseJson[], level: number): PhaseJson[] {
   return list.filter((p) => p.from <= level && (p.to === null || p.to > level)).sort((a, b) => a.first - b.first);
 }
 

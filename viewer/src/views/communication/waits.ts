@@ -17,7 +17,7 @@ const CAUSES: Record<string, string> = {
   early_scan: "prefix reductions",
 };
 
-export const causeText = (cause: string) => CAUSES[cause] ?? cause.replaceAll("_", " ");
+const causeText = (cause: string) => CAUSES[cause] ?? cause.replaceAll("_", " ");
 
 const name = (text: string) => h("span", { title: text }, unbroken(middle(text, 60)));
 
