@@ -49,8 +49,8 @@ static atomic_long calls;
 static __thread int inside;
 
 static const char* const names[] = {
-    "open",   "tmpfile", "fopen",  "write",     "read",   "pread",        "ftruncate",       "fsync",
-    "linkat", "link",    "rename", "renameat2", "unlink", "memfd_create", "posix_fallocate", "mkdir",
+    "open",   "tmpfile", "fopen",  "write",     "read",           "pread",         "ftruncate",       "fsync",
+    "linkat", "link",    "rename", "renameat2", "unlink",         "memfd_create",  "posix_fallocate", "mkdir",
     "mmap",   "opendir", "malloc", "shm_open",  "pthread_create", "aligned_alloc", "clock_gettime",
 };
 enum { n_names = sizeof names / sizeof *names };
