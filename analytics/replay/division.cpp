@@ -44,7 +44,8 @@ Recording::Recording(std::vector<double> load, int ranks, std::int64_t steps, st
                                   " is not a finite number >= 0: repair the recording");
   for (std::size_t r = 0; r < copies.size(); ++r) copies_[r] = static_cast<double>(copies[r]);
   if (*std::max_element(copies_.begin(), copies_.end()) <= 0 || *std::min_element(copies_.begin(), copies_.end()) < 0)
-    throw std::invalid_argument("copies must be >= 0 and not all zero: count every rank");
+    throw std::invalid_argument(
+        "copies must be >= 0 and not all zero: give how many ranks each recorded rank stands for");
   total_.assign(static_cast<std::size_t>(steps), 0.0);
   for (int r = 0; r < ranks; ++r) {
     n_ranks_ += this->copies(r);
