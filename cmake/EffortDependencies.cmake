@@ -6,7 +6,7 @@ if(NOT "$ENV{EFFORT_DEPS_DIR}" STREQUAL "")
   set(_deps "$ENV{EFFORT_DEPS_DIR}")
 endif()
 set(EFFORT_DEPS_DIR "${_deps}" CACHE PATH
-  "Directory of what scripts/setup has built: Kokkos, Catch2, the report page's libraries")
+  "Directory of the dependencies that scripts/setup builds: Kokkos, Catch2, the report page's libraries")
 
 if(EFFORT_ENABLE_FORTRAN AND NOT CMAKE_Fortran_COMPILER)
   effort_missing("a Fortran compiler" EFFORT_ENABLE_FORTRAN "gfortran; or set CMAKE_Fortran_COMPILER")
@@ -94,7 +94,7 @@ if(EFFORT_ENABLE_TOOLS)
   find_package(HDF5 COMPONENTS C HL)
   if(HDF5_FOUND AND HDF5_IS_PARALLEL)
     message(STATUS
-      "Only a parallel HDF5 was found: effort export cannot write HDF5, install the serial one (libhdf5-dev)")
+      "Only a parallel HDF5 was found: effort export cannot write HDF5; install the serial one (libhdf5-dev)")
     set(HDF5_FOUND FALSE)
   endif()
 endif()

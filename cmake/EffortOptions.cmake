@@ -13,7 +13,7 @@ option(EFFORT_ENABLE_FORTRAN "Build the Fortran module" ${_fortran})
 option(EFFORT_ENABLE_PMPI "Build libeffort_pmpi, which measures programs through their MPI calls"
   ${PROJECT_IS_TOP_LEVEL})
 option(EFFORT_ENABLE_PAPI "Build libeffort_papi, which counts PAPI events" ${PROJECT_IS_TOP_LEVEL})
-option(EFFORT_ENABLE_KOKKOS_TOOLS "Build libeffort_kokkos, which makes regions of Kokkos kernels"
+option(EFFORT_ENABLE_KOKKOS_TOOLS "Build libeffort_kokkos, which turns Kokkos kernels into regions"
   ${PROJECT_IS_TOP_LEVEL})
 option(EFFORT_ENABLE_OMPT "Build libeffort_ompt, which measures waiting in OpenMP barriers" ${PROJECT_IS_TOP_LEVEL})
 option(EFFORT_ENABLE_FUNCTIONS "Build libeffort_functions, which records calls of instrumented functions"
@@ -69,11 +69,11 @@ set(_rpath ON)
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" OR CMAKE_SKIP_RPATH OR CMAKE_SKIP_INSTALL_RPATH)
   set(_rpath OFF)
 endif()
-option(EFFORT_PKGCONFIG_RPATH "The pkg-config files ask for a run path to the library's folder" ${_rpath})
+option(EFFORT_PKGCONFIG_RPATH "Add a run path to the library's folder to the flags of the pkg-config files" ${_rpath})
 
 # Compiling the sources of one folder together takes less than half of the time if everything is built, and longer if
 # only some files have changed. Names in anonymous namespaces must therefore be unique in their folder.
-option(EFFORT_COMPILE_BY_FOLDER "Compile the sources of each folder together" OFF)
+option(EFFORT_COMPILE_BY_FOLDER "Compile the sources of each folder together (unity build)" OFF)
 
 # -ffp-contract=off: results must be bitwise equal on all nodes, so a compiler must not fuse operations.
 add_library(effort_compile_options INTERFACE)

@@ -18,7 +18,7 @@ Bytes chunk_file_header(const std::array<unsigned char, 8>& magic, std::uint16_t
 Bytes framed(std::uint32_t type, View payload) {
   if (payload.size() > most_payload)
     throw std::invalid_argument("a chunk of a file is too long (" + std::to_string(payload.size()) +
-                                " bytes), split it");
+                                " bytes): split it");
   Bytes out;
   out.reserve(frame_bytes + payload.size());
   put(out, type);

@@ -16,7 +16,7 @@ using format::Entry;
 
 FormatError::FormatError(const std::string& problem, const std::string& file, std::uint64_t offset,
                          const std::string& remedy)
-    : std::runtime_error(problem + " (file '" + file + "', byte " + std::to_string(offset) + "), " + remedy),
+    : std::runtime_error(problem + " (file '" + file + "', byte " + std::to_string(offset) + "): " + remedy),
       offset_(offset) {}
 
 namespace {

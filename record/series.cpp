@@ -121,7 +121,7 @@ const Tile* SeriesReader::find(const Node& node, std::uint32_t series) const {
 namespace {
 void check_level(int level) {
   if (level < 0 || level > most_level)
-    throw std::length_error("level " + std::to_string(level) + " is out of range, give 0 to " +
+    throw std::length_error("level " + std::to_string(level) + " is out of range: give 0 to " +
                             std::to_string(most_level));
 }
 
@@ -195,7 +195,7 @@ void SeriesReader::check_size(const Grid& frame, std::size_t max_values) const {
     ++level;
   throw std::length_error("the series has " + std::to_string(frame.rows()) + " x " + std::to_string(frame.cols()) +
                           " values at level " + std::to_string(frame.level) + " (file '" + reader_.name() +
-                          "'), read it at level " + std::to_string(level) + " or above");
+                          "'): read it at level " + std::to_string(level) + " or above");
 }
 
 void SeriesReader::refuse(const std::string& problem, const Node& node, std::uint32_t series) const {

@@ -68,7 +68,7 @@ void sort_sections(std::vector<Section>& sections) {
       throw std::invalid_argument("histories of all nodes and of single nodes are mixed: pass one kind only");
     if (sections[i].entry.type == format::type_tiles && order(sections[i]) == order(sections[i - 1])) {
       throw std::invalid_argument("node " + std::to_string(sections[i].entry.key) +
-                                  " has two sets of tiles, pass one part per node");
+                                  " has two sets of tiles: pass one part per node");
     }
   }
 }
@@ -117,9 +117,9 @@ std::vector<Tile> sorted(std::vector<Tile> tiles) {
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     if (tiles[i].first_step < 0)
       throw std::invalid_argument("a tile's first step is negative (series " + std::to_string(tiles[i].series) +
-                                  "), count steps from 0");
+                                  "): count steps from 0");
     if (i > 0 && tiles[i].series == tiles[i - 1].series)
-      throw std::invalid_argument("series " + std::to_string(tiles[i].series) + " has two tiles on one node, pass one");
+      throw std::invalid_argument("series " + std::to_string(tiles[i].series) + " has two tiles on one node: pass one");
   }
   return tiles;
 }
@@ -156,7 +156,7 @@ std::vector<std::byte> encode(const Run& run, std::span<const std::vector<std::b
     check(run);
   } catch (const std::runtime_error& e) {
     throw std::invalid_argument(std::string(e.what()) + " (snapshot of step " + std::to_string(run.steps) +
-                                "), complete the run's description first");
+                                "): complete the run's description first");
   }
   Bytes described;
   append_section(described, format::type_run, 0, encode_run(run));

@@ -61,7 +61,8 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
   // hwloc loads the plug-ins and reads the files that the user's environment names.
   if (privileged()) {
     choice.why =
-        "this process has more rights than its user, so hwloc is not called: the background thread is not bound";
+        "this process has more rights than its user (setuid, for example), so hwloc is not called: the background "
+        "thread is not bound";
     return choice;
   }
   if (!enough_memory()) {

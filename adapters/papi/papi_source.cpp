@@ -49,7 +49,8 @@ const std::string& papi_failure() {
       if (version != PAPI_VER_CURRENT) return std::string("PAPI could not be initialized: ") + PAPI_strerror(version);
     }
     const int threads = PAPI_thread_init(this_thread);
-    return threads == PAPI_OK ? std::string() : std::string("PAPI refuses threads: ") + PAPI_strerror(threads);
+    return threads == PAPI_OK ? std::string()
+                              : std::string("PAPI could not be prepared for threads: ") + PAPI_strerror(threads);
   }();
   return failure;
 }
@@ -299,7 +300,8 @@ measure::EventAnswer papi_events(const std::vector<std::string>& names, const me
   Prober prober(options.multiplex);
   for (const std::string& name : names) {
     if (counters.size() == measure::most_counters) {
-      answer.refused.emplace_back(name, "no more than " + std::to_string(measure::most_counters) + " events at once");
+      answer.refused.emplace_back(
+          name, "at most " + std::to_string(measure::most_counters) + " events can be counted at once");
       continue;
     }
     Counter c{name, "1"};

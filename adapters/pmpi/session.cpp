@@ -78,7 +78,8 @@ void look_for_other_tools() {
   void* const behind = dlsym(RTLD_NEXT, "MPI_Allreduce");
   const std::string next = file_of(behind);
   if (!first.empty() && first != mine)
-    port().note("MPI calls go to " + first + " first: calls that it does not pass on to MPI_ names are not measured");
+    port().note("MPI calls go to " + first +
+                " first: calls that it does not forward by their MPI_ names are not measured");
   if (next.empty() || next == library || next == mine) return;
   if (soname_of(behind).starts_with("libeffort_pmpi."))
     port().note("double wrap: the MPI adapter is loaded twice; " + next + " gets no calls, and " + mine + " measures");

@@ -269,8 +269,9 @@ void prepare_steps(const config::Settings& settings) {
       if (call_table[i].name == call.substr(0, colon)) step_call = static_cast<Call>(i);
     if (step_call == Call::count || !can_split(info(step_call).role)) {
       step_call = Call::count;
-      port().note("EFFORT_STEP names " + call.substr(0, colon) +
-                  ", which is not an MPI call that can block, so steps are not counted");
+      port().note(
+          "EFFORT_STEP names " + call.substr(0, colon) +
+          ", which is not an MPI call that can block, so steps are not counted: name one, such as MPI_Allreduce");
     } else {
       state.source = Source::setting;
     }

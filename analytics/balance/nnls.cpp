@@ -13,11 +13,11 @@ std::size_t at(int row, int column, int n) { return static_cast<std::size_t>(row
 void check(const NormalEquations& e) {
   const auto n = static_cast<std::size_t>(e.n);
   if (e.n < 0 || e.xx.size() != n * n || e.xy.size() != n)
-    throw std::invalid_argument("normal equations have the wrong length, pass n x n and n values");
+    throw std::invalid_argument("normal equations have the wrong length: pass n x n and n values");
   bool finite = std::isfinite(e.yy) && std::isfinite(e.m);
   for (double v : e.xx) finite = finite && std::isfinite(v);
   for (double v : e.xy) finite = finite && std::isfinite(v);
-  if (!finite) throw std::invalid_argument("normal equations are not finite, leave such observations out");
+  if (!finite) throw std::invalid_argument("normal equations are not finite: leave such observations out");
 }
 
 // Columns that are combinations of others, by pivoted Cholesky on columns scaled to length 1.  The largest remainder is

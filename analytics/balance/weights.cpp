@@ -15,7 +15,7 @@ void check(std::span<const double> values, const char* what) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]) || values[i] < 0)
       throw std::invalid_argument(std::string(what) + " " + std::to_string(i) + " is " + number_text(values[i]) +
-                                  ", pass finite numbers >= 0");
+                                  ": pass finite numbers >= 0");
 }
 
 }  // namespace
@@ -24,12 +24,12 @@ std::vector<double> item_weights(std::span<const double> amount, std::span<const
   const std::size_t units = unit_cost.size();
   if (units == 0 || amount.size() % units != 0)
     throw std::invalid_argument("amounts (" + std::to_string(amount.size()) + ") are not a multiple of the units (" +
-                                std::to_string(units) + "), pass one per item and unit");
+                                std::to_string(units) + "): pass one per item and unit");
   check(amount, "amount");
   for (std::size_t u = 0; u < units; ++u)
     if (!std::isfinite(unit_cost[u]))
       throw std::invalid_argument("the cost of unit " + std::to_string(u) +
-                                  " is not finite, pass seconds, or -1 if unknown");
+                                  " is not finite: pass seconds, or -1 if unknown");
   const bool known = std::any_of(unit_cost.begin(), unit_cost.end(), [](double c) { return c > 0; });
   std::vector<double> weight(amount.size() / units, known ? 0.0 : 1.0);
   for (std::size_t i = 0; known && i < weight.size(); ++i)

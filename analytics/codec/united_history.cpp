@@ -79,7 +79,8 @@ void UnitedHistories::add(const HistoryShare& mine) {
   std::size_t largest = 0;
   Series series = describe(mine, largest);
   if (largest > largest_tile)
-    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: distribute them over more nodes");
+    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows, but at most " +
+                                std::to_string(largest_tile) + " are possible: distribute them over more nodes");
   const std::size_t width =
       std::clamp<std::size_t>(largest > 0 ? std::bit_floor(slab_values / std::min(largest, slab_values)) : 1, 1,
                               std::max<std::size_t>(mine.steps, 1));

@@ -46,7 +46,7 @@ void stamps_of(std::span<const Event> events, std::int64_t end_ns, std::vector<d
 WindowReducer::WindowReducer(const Method& method, const Limits& limits) : method_(method), limits_(limits) {
   if (!decides_at_once(method.similarity))
     throw std::invalid_argument(std::string(similarity_text(method.similarity)) +
-                                " needs the whole trace, use effort trace reduce");
+                                " needs the whole trace: use effort trace reduce");
 }
 
 void WindowReducer::restart(Class& of) {

@@ -23,28 +23,29 @@ Rebalancer parse_rebalancer(std::string_view text) {
     return {Kind::blocks, amount};
   throw std::invalid_argument(
       "'" + std::string(text) +
-      "' is not a rebalancer, use ideal, bounded:SHARE (up to 1), noisy:DEVIATION (below 1) or blocks:N (1 to 4096)");
+      "' is not a rebalancer: use ideal, bounded:SHARE (up to 1), noisy:DEVIATION (below 1) or blocks:N (1 to 4096)");
 }
 
 Recording::Recording(std::vector<double> load, int ranks, std::int64_t steps, std::span<const std::int64_t> copies)
     : ranks_(ranks), steps_(steps), load_(std::move(load)), copies_(static_cast<std::size_t>(std::max(ranks, 0)), 1.0) {
   if (ranks < 1 || steps < 1)
     throw std::invalid_argument("a recording needs ranks and steps (" + std::to_string(ranks) + " x " +
-                                std::to_string(steps) + "), give at least 1 of each");
+                                std::to_string(steps) + "): give at least 1 of each");
   if (load_.size() != static_cast<std::size_t>(ranks) * static_cast<std::size_t>(steps))
     throw std::invalid_argument("the recording holds " + std::to_string(load_.size()) + " values (expected " +
-                                std::to_string(ranks) + " x " + std::to_string(steps) + "), check the dimensions");
+                                std::to_string(ranks) + " x " + std::to_string(steps) + "): check the dimensions");
   if (!copies.empty() && copies.size() != static_cast<std::size_t>(ranks))
     throw std::invalid_argument("copies are given for " + std::to_string(copies.size()) + " of " +
-                                std::to_string(ranks) + " ranks, give one per rank");
+                                std::to_string(ranks) + " ranks: give one per rank");
   for (std::size_t i = 0; i < load_.size(); ++i)
     if (!std::isfinite(load_[i]) || load_[i] < 0)
       throw std::invalid_argument("the load of rank " + std::to_string(i / static_cast<std::size_t>(steps)) +
                                   " in step " + std::to_string(i % static_cast<std::size_t>(steps)) +
-                                  " is not a finite number >= 0, repair the recording");
+                                  " is not a finite number >= 0: repair the recording");
   for (std::size_t r = 0; r < copies.size(); ++r) copies_[r] = static_cast<double>(copies[r]);
   if (*std::max_element(copies_.begin(), copies_.end()) <= 0 || *std::min_element(copies_.begin(), copies_.end()) < 0)
-    throw std::invalid_argument("copies must be >= 0 and not all zero, count every rank");
+    throw std::invalid_argument(
+        "copies must be >= 0 and not all zero: give how many ranks each recorded rank stands for");
   total_.assign(static_cast<std::size_t>(steps), 0.0);
   for (int r = 0; r < ranks; ++r) {
     n_ranks_ += this->copies(r);

@@ -27,7 +27,7 @@ std::vector<double> repaired(const Cube& cube) {
     throw std::invalid_argument(
         "the negative loads of the recording sum up to " + std::to_string(negative) + " s (the others to " +
         std::to_string(positive) +
-        " s), repair the recording: only small negative values, from lossy compression, count as 0");
+        " s); repair the recording: only small negative values, from lossy compression, count as 0");
   return values;
 }
 
@@ -35,12 +35,12 @@ std::vector<double> sum_over_regions(const Cube& cube) {
   if (cube.regions < 1 || cube.ranks < 1 || cube.steps < 1)
     throw std::invalid_argument("a recording needs regions, ranks and steps (" + std::to_string(cube.regions) + " x " +
                                 std::to_string(cube.ranks) + " x " + std::to_string(cube.steps) +
-                                "), give at least 1 of each");
+                                "): give at least 1 of each");
   const std::size_t plane = static_cast<std::size_t>(cube.ranks) * static_cast<std::size_t>(cube.steps);
   if (cube.values.size() != plane * static_cast<std::size_t>(cube.regions))
     throw std::invalid_argument("the recording holds " + std::to_string(cube.values.size()) + " values (expected " +
                                 std::to_string(cube.regions) + " x " + std::to_string(cube.ranks) + " x " +
-                                std::to_string(cube.steps) + "), check the dimensions");
+                                std::to_string(cube.steps) + "): check the dimensions");
   std::vector<double> load(plane, 0.0);
   for (int g = 0; g < cube.regions; ++g)
     for (std::size_t i = 0; i < plane; ++i) load[i] += cube.values[static_cast<std::size_t>(g) * plane + i];
@@ -324,9 +324,9 @@ Report replay(const Cube& given, const Options& options) {
   const Cube cube{values, given.regions, given.ranks, given.steps};
   const std::int64_t ranks = options.virtual_ranks > 0 ? options.virtual_ranks : cube.ranks;
   if (ranks > (std::int64_t{1} << 30))
-    throw std::invalid_argument("virtual_ranks is " + std::to_string(ranks) + ", use at most 1073741824");
+    throw std::invalid_argument("virtual_ranks is " + std::to_string(ranks) + ": use at most 1073741824");
   if (std::isnan(options.price) || std::isinf(options.price))
-    throw std::invalid_argument("price is not a finite number, give seconds");
+    throw std::invalid_argument("price is not a finite number: give seconds");
   if (!options.other.empty() &&
       options.other.size() != static_cast<std::size_t>(cube.ranks) * static_cast<std::size_t>(cube.steps))
     throw std::invalid_argument("other has " + std::to_string(options.other.size()) + " values (expected " +

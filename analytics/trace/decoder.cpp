@@ -23,17 +23,13 @@ struct Decoder::State {
   const Symbol& symbol(std::uint32_t number) const {
     const auto found = symbols.find(number);
     if (found == symbols.end())
-      throw TraceError("symbol " + std::to_string(number) +
-                       " of the dictionary is missing (its piece is lost), skip "
-                       "the chunk");
+      throw TraceError("symbol " + std::to_string(number) + " of the dictionary is missing (its piece is lost)");
     return found->second;
   }
   const Piece& piece(std::uint64_t number) const {
     const auto found = pieces.find(number);
     if (found == pieces.end())
-      throw TraceError("sequence " + std::to_string(number) +
-                       " of the dictionary is missing (its piece is lost), skip "
-                       "the chunk");
+      throw TraceError("sequence " + std::to_string(number) + " of the dictionary is missing (its piece is lost)");
     return found->second;
   }
 
@@ -49,7 +45,7 @@ struct Decoder::State {
     const auto number = static_cast<std::uint64_t>(representative);
     auto at = representatives.upper_bound(number);
     if (at == representatives.begin() || number - (--at)->first >= at->second.parts.size())
-      throw TraceError("representative " + std::to_string(number) + " is missing (its piece is lost), skip the chunk");
+      throw TraceError("representative " + std::to_string(number) + " is missing (its piece is lost)");
     return at->second;
   }
 
@@ -75,7 +71,7 @@ struct Decoder::State {
     std::vector<std::uint32_t> parts;
     for (const RepresentativePiece::Part& part : piece.parts) {
       if (part.begin + part.length > whole.symbols.size())
-        throw TraceError("a representative is not part of its sequence, skip the chunk");
+        throw TraceError("a representative is not part of its sequence");
       const auto first = whole.symbols.begin() + static_cast<std::ptrdiff_t>(part.begin);
       parts.insert(parts.end(), first, first + static_cast<std::ptrdiff_t>(part.length));
     }
@@ -103,9 +99,9 @@ struct Decoder::State {
       const std::size_t length = (s + 1 < begins.size() ? begins[s + 1] : events) - begins[s];
       const std::size_t part = static_cast<std::uint64_t>(chunk.representatives[s]) - piece.first;
       if (piece.parts[part].length != length)
-        throw TraceError("a representative and its segment differ in the number of events, skip the chunk");
+        throw TraceError("a representative and its segment differ in the number of events");
       Times& times = used[piece.first];
-      if (used.size() > most_pieces_of_chunk) throw TraceError("a chunk needs too many representatives, skip it");
+      if (used.size() > most_pieces_of_chunk) throw TraceError("a chunk needs too many representatives");
       if (!times) times = times_of(piece);
       std::size_t at = 0;
       for (std::size_t p = 0; p < part; ++p) at += piece.parts[p].length;
@@ -126,7 +122,7 @@ struct Decoder::State {
       decoded.push_back(values.event(symbol, at));
       at += values_of(symbol.kind).size();
       if (__builtin_add_overflow(place.start_ns, times[i], &decoded.back().time_ns))
-        throw TraceError("the time stamps of a chunk are damaged, skip it");
+        throw TraceError("the time stamps of a chunk are damaged");
     }
     return decoded;
   }
@@ -135,8 +131,7 @@ struct Decoder::State {
   Sequence sequence(std::uint64_t number) const {
     std::vector<const Piece*> chain;
     for (std::uint64_t next = number; next != Piece::no_base; next = chain.back()->base) {
-      if (chain.size() > most_depth)
-        throw TraceError("the dictionary is damaged (a chain is too long), skip the chunk");
+      if (chain.size() > most_depth) throw TraceError("the dictionary is damaged (a chain is too long)");
       chain.push_back(&piece(next));
     }
     Sequence decoded;
@@ -155,7 +150,7 @@ Decoder::~Decoder() = default;
 void Decoder::add(std::span<const std::byte> dictionary) {
   Piece piece = read_piece(dictionary);
   if (state_->pieces.contains(piece.number))
-    throw TraceError("a piece of the dictionary occurs twice (sequence " + std::to_string(piece.number) + "), skip it");
+    throw TraceError("a piece of the dictionary occurs twice (sequence " + std::to_string(piece.number) + ")");
   for (std::size_t i = 0; i < piece.new_symbols.size(); ++i)
     state_->symbols.emplace(piece.range.known + static_cast<std::uint32_t>(i), piece.new_symbols[i]);
   piece.new_symbols = {};
@@ -171,7 +166,7 @@ std::vector<Event> Decoder::decode(const Place& place, std::span<const std::byte
     number = in.varint();
     body = in.rest();
   } catch (const codec::CodecError&) {
-    throw TraceError("a chunk is damaged (it ends too early), skip it");
+    throw TraceError("a chunk is damaged (it ends too early)");
   }
   const Sequence sequence = state_->sequence(number);
   const std::vector<std::int64_t> times = decode_times(sequence.symbols, state_->piece(number).bound, body);
@@ -186,7 +181,7 @@ void Decoder::add_representatives(std::span<const std::byte> representatives) {
   const bool meets_next = next != all.end() && next->first < piece.first + piece.parts.size();
   const bool meets_last =
       next != all.begin() && std::prev(next)->first + std::prev(next)->second.parts.size() > piece.first;
-  if (meets_next || meets_last) throw TraceError("a piece of representatives occurs twice, skip it");
+  if (meets_next || meets_last) throw TraceError("a piece of representatives occurs twice");
   const std::uint64_t first = piece.first;
   all.emplace(first, std::move(piece));
 }
@@ -198,7 +193,7 @@ Rebuilt Decoder::decode_reduced(const Place& place, std::span<const std::byte> b
   const std::size_t n = sequence.symbols.size();
   const std::vector<std::size_t> begins = segment_begins(sequence.symbols, symbol);
   if (begins.size() != chunk.representatives.size() || n > most_reduced_events)
-    throw TraceError("a chunk and its sequence differ in the number of segments, skip it");
+    throw TraceError("a chunk and its sequence differ in the number of segments");
   const State::Offsets offsets = state_->offsets_of(chunk, begins, n);
   const std::vector<std::int64_t> stamps = decode_times(stamp_symbols(sequence.symbols, begins, chunk.representatives),
                                                         state_->piece(chunk.sequence).bound, chunk.body);
@@ -212,12 +207,12 @@ Rebuilt Decoder::decode_reduced(const Place& place, std::span<const std::byte> b
   out.error90_ns = chunk.error90_ns;
   const std::vector<RegionTime> regions = region_times(sequence.symbols, symbol, times, stamps.back());
   if (regions.size() != chunk.corrections.size())
-    throw TraceError("a chunk and its sequence differ in the number of regions, skip it");
+    throw TraceError("a chunk and its sequence differ in the number of regions");
   for (std::size_t r = 0; r < regions.size(); ++r) {
     std::int64_t ns = 0;
     if (__builtin_mul_overflow(chunk.corrections[r], correction_unit(regions[r].ns), &ns) || ns > 2 * most_time ||
         ns < -2 * most_time)
-      throw TraceError("a correction of a chunk is out of range, skip it");
+      throw TraceError("a correction of a chunk is out of range");
     if (ns != 0) out.corrections.push_back({regions[r].region, ns});
   }
   return out;

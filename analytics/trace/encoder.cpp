@@ -108,10 +108,10 @@ class Symbols {
 void check(const Place& place, std::span<const Event> events) {
   if (events.size() > most_events) {
     throw std::invalid_argument("a chunk has " + std::to_string(events.size()) + " events (at most " +
-                                std::to_string(most_events) + " fit), split it");
+                                std::to_string(most_events) + " fit): split it");
   }
   if (place.rank < 0 || place.thread < 0)
-    throw std::invalid_argument("the rank or thread of a chunk is negative, number both from 0");
+    throw std::invalid_argument("the rank or thread of a chunk is negative: number both from 0");
 }
 
 /// Time stamps from the chunk's start on, none before its predecessor.
@@ -123,7 +123,7 @@ std::vector<std::int64_t> ascending_times(const Place& place, std::span<const Ev
     std::int64_t time = 0;
     if (__builtin_sub_overflow(event.time_ns, place.start_ns, &time) || time > most_time)
       throw std::invalid_argument("a time stamp is too late (" + std::to_string(event.time_ns) +
-                                  " ns), count from the window's start");
+                                  " ns): count from the window's start");
     if (time < last) ++backwards;
     last = std::max(last, time);
     times.push_back(last);
@@ -204,7 +204,7 @@ struct Encoder::State {
 
 Encoder::Encoder(TimeBound bound) : state_(std::make_unique<State>()) {
   if (bound.relative_ppm > 500'000 || bound.absolute_ns > (1u << 30))
-    throw std::invalid_argument("a bound of time stamps is too large, choose at most 50 % and 1 s");
+    throw std::invalid_argument("a bound of time stamps is too large: choose at most 50 % and 1 s");
   state_->bound = bound;
 }
 Encoder::~Encoder() = default;

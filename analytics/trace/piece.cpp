@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned version = 1;
 
 [[noreturn]] void fail(const char* problem) {
-  throw TraceError(std::string("a piece of the dictionary is damaged (") + problem + "), skip it");
+  throw TraceError(std::string("a piece of the dictionary is damaged (") + problem + ")");
 }
 
 std::uint64_t number(codec::ByteReader& in, std::uint64_t most, const char* problem) {

@@ -16,7 +16,7 @@ std::size_t end_of(std::span<const std::size_t> begins, std::size_t segment, std
 }
 
 [[noreturn]] void refuse() {
-  throw std::invalid_argument("the representatives of a chunk do not fit its segments, plan them again");
+  throw std::invalid_argument("the representatives of a chunk do not fit its segments: plan them again");
 }
 
 }  // namespace

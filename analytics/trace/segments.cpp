@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned segments_version = 1;
 
 [[noreturn]] void fail(const char* what, const char* problem) {
-  throw TraceError(std::string(what) + " is damaged (" + problem + "), skip it");
+  throw TraceError(std::string(what) + " is damaged (" + problem + ")");
 }
 
 std::uint64_t number_up_to(codec::ByteReader& in, std::uint64_t most, const char* what) {

@@ -72,7 +72,7 @@ class Past {
   void append(std::uint32_t symbol, const std::uint64_t* values) {
     // A symbol of an earlier generation occurs in no base, but a damaged dictionary may claim that it does.
     if (symbol < first_ || symbol - first_ >= latest_.size())
-      throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol), skip it");
+      throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol)");
     const std::size_t n = values_of(kind_(symbol)).size();
     const std::size_t offset = values_.size();
     for (std::size_t i = 0; i < n; ++i) values_.push_back(values[i]);
@@ -150,7 +150,7 @@ class EventCoder {
     }
     number -= std::bit_floor(number);
     if (number >= range_.end - range_.first)
-      throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol), skip it");
+      throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol)");
     return number;
   }
 
@@ -223,7 +223,7 @@ Sequence decode_sequence(const Sequence& base, std::size_t length, SymbolRange r
     sequence.symbols.push_back(symbol);
     sequence.values.insert(sequence.values.end(), values.begin(),
                            values.begin() + static_cast<std::ptrdiff_t>(kinds.size()));
-    if (io.overran()) throw TraceError("an entry of the dictionary is damaged (it ends too early), skip it");
+    if (io.overran()) throw TraceError("an entry of the dictionary is damaged (it ends too early)");
   }
   return sequence;
 }

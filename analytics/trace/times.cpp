@@ -163,7 +163,7 @@ std::vector<std::int64_t> decode_times(std::span<const std::uint32_t> symbols, T
         __builtin_mul_overflow(unit, std::int64_t{1} << stamp.doublings, &step) ||
         __builtin_mul_overflow(step, static_cast<std::int64_t>(stamp.units), &step) ||
         __builtin_add_overflow(decoded, step, &decoded) || decoded > 2 * most_time || io.overran())
-      throw TraceError("the time stamps of a chunk are damaged, skip it");
+      throw TraceError("the time stamps of a chunk are damaged");
     times.push_back(decoded);
   }
   return times;

@@ -18,7 +18,7 @@ namespace effort::window {
 namespace {
 
 void check(bool good, const char* name, double value, const char* allowed) {
-  if (!good) throw std::invalid_argument(std::string(name) + " is " + number_text(value) + ", use " + allowed);
+  if (!good) throw std::invalid_argument(std::string(name) + " is " + number_text(value) + ": use " + allowed);
 }
 
 void check(const Settings& s) {

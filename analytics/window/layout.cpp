@@ -6,7 +6,7 @@ std::string ranks_error(std::span<const int> ranks, int n_ranks) {
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i] < 0 || ranks[i] >= n_ranks || (i > 0 && ranks[i] <= ranks[i - 1]))
       return "rank " + std::to_string(ranks[i]) +
-             " is out of range or not in ascending order, list a node's ranks ascending";
+             " is out of range or not in ascending order: list a node's ranks ascending";
   return {};
 }
 

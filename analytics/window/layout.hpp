@@ -41,6 +41,6 @@ struct Layout {
 };
 
 inline constexpr const char* layout_error =
-    "the nodes' ranks are not those of the run, list every rank on exactly one node";
+    "the nodes' ranks are not those of the run: list every rank on exactly one node";
 
 }  // namespace effort::window

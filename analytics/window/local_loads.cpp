@@ -10,17 +10,17 @@ namespace {
 
 std::string wrong_length(const char* what, std::size_t have, std::size_t want) {
   return std::string(what) + " holds " + std::to_string(have) + " values (expected " + std::to_string(want) +
-         "), pass one per step";
+         "): pass one per step";
 }
 
 }  // namespace
 
 std::string input_error(const Input& input) {
   if (input.n_ranks < 1 || input.n_regions < 0 || input.n_units < 0)
-    return "a number of ranks, regions or units is out of range, pass at least one rank";
+    return "a number of ranks, regions or units is out of range: pass at least one rank";
   if (input.last_step < input.first_step || input.last_step - input.first_step > 1'000'000)
     return "the window's steps are out of range (" + std::to_string(input.first_step) + " to " +
-           std::to_string(input.last_step) + "), pass first <= last";
+           std::to_string(input.last_step) + "): pass first <= last";
   if (std::string error = ranks_error(input.ranks, input.n_ranks); !error.empty()) return error;
   const std::size_t n = input.ranks.size() * static_cast<std::size_t>(n_steps(input));
   const auto regions = static_cast<std::size_t>(input.n_regions), units = static_cast<std::size_t>(input.n_units);

@@ -112,8 +112,8 @@ std::string take_means(Pass& pass) {
   std::vector<double> amounts(n * static_cast<std::size_t>(in.n_units));
   const bool finite = row_means(in.rank_load, pass.steps, pass.rank_mean) &&
                       row_means(in.region_load, pass.steps, std::span(pass.row_mean).first(regions));
-  if (!finite) return "a load is not finite, leave such steps out";
-  if (!row_means(in.work, pass.steps, amounts)) return "an amount of work is not finite, leave such steps out";
+  if (!finite) return "a load is not finite: leave such steps out";
+  if (!row_means(in.work, pass.steps, amounts)) return "an amount of work is not finite: leave such steps out";
   fill_rest(pass);
   return "";
 }

@@ -64,18 +64,18 @@ std::string steps_error(const Steps& s) {
   if (s.failed) return "the node failed before";
   if (s.last_step < s.first_step || s.last_step - s.first_step > 1'000'000)
     return "the steps are out of range (" + std::to_string(s.first_step) + " to " + std::to_string(s.last_step) +
-           "), pass first <= last";
-  if (s.n_ranks < 1) return "a run of " + std::to_string(s.n_ranks) + " ranks, pass at least one";
+           "): pass first <= last";
+  if (s.n_ranks < 1) return "the run has " + std::to_string(s.n_ranks) + " ranks: pass at least one";
   if (std::string error = ranks_error(s.ranks, s.n_ranks); !error.empty()) return error;
   const std::size_t want = s.ranks.size() * static_cast<std::size_t>(s.last_step - s.first_step + 1);
   if (s.load.size() != want)
-    return "the loads are " + std::to_string(s.load.size()) + " values (expected " + std::to_string(want) +
-           "), pass one per rank and step";
+    return "there are " + std::to_string(s.load.size()) + " loads (expected " + std::to_string(want) +
+           "): pass one per rank and step";
   if (s.work.size() != want * static_cast<std::size_t>(s.n_units))
-    return "the amounts of work are " + std::to_string(s.work.size()) + " values (expected " +
-           std::to_string(want * static_cast<std::size_t>(s.n_units)) + "), pass one per unit, rank and step";
+    return "there are " + std::to_string(s.work.size()) + " amounts of work (expected " +
+           std::to_string(want * static_cast<std::size_t>(s.n_units)) + "): pass one per unit, rank and step";
   if (!std::all_of(s.load.begin(), s.load.end(), [](double x) { return std::isfinite(x); }))
-    return "a load is not finite, leave such steps out";
+    return "a load is not finite: leave such steps out";
   return {};
 }
 

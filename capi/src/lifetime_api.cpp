@@ -25,7 +25,10 @@ effort_status late_finalize() {
   const MadeByMpi made = std::exchange(made_by_mpi, MadeByMpi::no);
   if (made == MadeByMpi::no) return capi::inactive();
   if (made == MadeByMpi::ok) return EFFORT_OK;
-  return fail(Status::io, "MPI_Finalize finalized the session, but the last snapshot or report could not be written");
+  return fail(
+      Status::io,
+      "MPI_Finalize ended the session, but the last snapshot or report could not be written: call effort_finalize "
+      "before MPI_Finalize to get the reason");
 }
 
 }  // namespace
@@ -94,8 +97,9 @@ static effort_status finalize_session() {
     if (outcome == Status::ok) return EFFORT_OK;
     const std::string why = s->failure();
     if (!why.empty()) return fail(outcome, why);
-    return fail(outcome, outcome == Status::io ? "the last snapshot or report could not be written; see rank 0"
-                                               : "the library switched itself off earlier in the run");
+    return fail(outcome, outcome == Status::io
+                             ? "the last snapshot or report could not be written; rank 0's effort_last_error says why"
+                             : "the library switched itself off earlier in the run");
   });
   capi::set_session(nullptr);
   capi::set_begun_by_adapter(false);

@@ -76,7 +76,8 @@ effort_status integers(MPI_Comm comm, std::size_t n_items, const double* weight,
                        std::int64_t* cost) {
   int ranks = 0, rank = 0;
   if (PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
-    return fail(Status::mpi, "effort_weights_integers_mpi: the communicator cannot be used");
+    return fail(Status::mpi,
+                "effort_weights_integers_mpi: MPI_Comm_size or MPI_Comm_rank failed: pass a valid communicator");
   const double mine[2] = {total_weight(n_items, weight, cost), static_cast<double>(n_items)};
   std::vector<double> all;
   int good = 1, all_good = 0;
@@ -93,8 +94,9 @@ effort_status integers(MPI_Comm comm, std::size_t n_items, const double* weight,
   std::vector<double> totals, counts;
   for (std::size_t r = 0; r < static_cast<std::size_t>(ranks); ++r) {
     if (all[2 * r] < 0)
-      return fail(Status::invalid_argument, "effort_weights_integers_mpi: rank " + std::to_string(r) +
-                                                " passed a null pointer or a weight that is negative or not finite");
+      return fail(Status::invalid_argument,
+                  "effort_weights_integers_mpi: rank " + std::to_string(r) +
+                      " passed a null pointer or a weight that is negative or not finite: pass finite weights >= 0");
     totals.push_back(all[2 * r]);
     counts.push_back(all[2 * r + 1]);
   }

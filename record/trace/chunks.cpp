@@ -21,7 +21,7 @@ class Payload {
   }
   /// Zero or positive.
   Payload& count(std::int64_t value, const char* what) {
-    if (value < 0) throw std::invalid_argument(std::string(what) + " of a trace is negative, count from 0");
+    if (value < 0) throw std::invalid_argument(std::string(what) + " of a trace is negative: count from 0");
     return number(static_cast<std::uint64_t>(value));
   }
   Payload& integer(std::int64_t value) {
@@ -70,7 +70,7 @@ Bytes checked(std::uint32_t type, const Payload& payload, Parse parse) {
     parse(format::View(payload.bytes()));
   } catch (const std::runtime_error& e) {
     throw std::invalid_argument(std::string("a chunk of a trace is inconsistent (") + e.what() +
-                                "), complete it first");
+                                "): complete it first");
   }
   return format::framed(type, payload.bytes());
 }

@@ -184,9 +184,9 @@ struct Reader::State {
   }
 
   Rebuilt rebuilt(const EventsInfo& chunk) const {
-    const char* const remedy = "skip this chunk";
+    const char* const remedy = "copy the file again";
     const Window* window = window_of(chunk);
-    if (window == nullptr) refuse("the description of an events chunk's window is lost", chunk.offset, remedy);
+    if (window == nullptr) refuse("the description of the window of a chunk of events is lost", chunk.offset, remedy);
     try {
       const std::optional<format::Frame> frame = frame_at(chunk.offset);
       if (!frame || frame->type != (chunk.reduced ? format::type_reduced : format::type_events))
@@ -207,7 +207,7 @@ struct Reader::State {
         throw TraceError("a time is more than 18 years from the start");
       return out;
     } catch (const TraceError& e) {
-      refuse("an events chunk of rank " + std::to_string(chunk.rank) + " cannot be decoded (" + e.what() + ")",
+      refuse("a chunk of events of rank " + std::to_string(chunk.rank) + " cannot be decoded (" + e.what() + ")",
              chunk.offset, remedy);
     }
   }

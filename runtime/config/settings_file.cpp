@@ -183,7 +183,7 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
   for (const FileSetting& later : settings)
     if (const auto [first, fresh] = line_of.try_emplace(later.key, later.line); !fresh)
       refuse_file(path, ", line " + std::to_string(later.line) + ": setting " + record::visible(later.key) +
-                            " was given in line " + std::to_string(first->second) + " already");
+                            " was already given in line " + std::to_string(first->second));
   std::erase_if(settings, [](const FileSetting& s) { return s.place != FileSetting::Place::top; });
   settings.insert(settings.end(), tables.begin(), tables.end());
   return settings;

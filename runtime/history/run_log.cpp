@@ -184,10 +184,11 @@ record::Run RunLog::describe(bool final) const {
   for (const auto& m : names_.run().of(Definition::module))
     if (m.conflict)
       run.notes.push_back("module '" + m.name +
-                          "' is not the same file on all ranks: offsets are looked up in the first rank's");
+                          "' is not the same file on all ranks: call paths are resolved with the first rank's file");
   for (const auto& region : names_.run().of(Definition::region))
     if (region.conflict)
-      run.notes.push_back("region '" + region.name + "' was registered with different kinds; the first one is used");
+      run.notes.push_back("region '" + region.name +
+                          "' was registered with different kinds, and the first one is used: use one kind everywhere");
   for (std::string& fault : faults()) run.notes.push_back(std::move(fault));
   run.notes.insert(run.notes.end(), settings_.notes.begin(), settings_.notes.end());
   return run;

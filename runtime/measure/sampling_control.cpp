@@ -63,8 +63,8 @@ void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame
   exhausted_looks_ = guard_.exhausted() ? exhausted_looks_ + 1 : 0;
   if (exhausted_looks_ >= exhausted_looks_before_note)
     registry.note(
-        "measuring costs more than MAX_OVERHEAD of the computing time, and regions that affect the load are not "
-        "sampled more coarsely: make regions larger, or steps longer");
+        "measuring takes a larger share of the computing time than MAX_OVERHEAD, and regions that affect the load "
+        "cannot be sampled more coarsely: make regions larger, or steps longer");
 }
 
 /// Seconds that the busiest thread has computed since the last look: the stepping thread's CPU time minus its waiting,

@@ -98,7 +98,7 @@ static void from_a_file(void) {
   CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "STRATA");
   CHECK(strstr(effort_last_error(), "settings.toml") != NULL);
   write_file("settings.toml", "window = 1\nstrata = 2\nWINDOW = 2\n");
-  CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "WINDOW was given in line 1 already");
+  CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "WINDOW was already given in line 1");
   write_file("settings.toml", "snapshot_dir = \"here\\u0000there\"\n");
   CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "NUL");
   write_file("settings.toml", "report = \"./settings.toml\"\n");

@@ -180,7 +180,7 @@ void add_trees(CallTrees& trees, const CallInput& input, std::optional<std::int6
       }
     }
     if (trees.builder.held() > most)
-      throw std::runtime_error("the input has too many different calls to be compared, give fewer ranks");
+      throw std::runtime_error("the input has too many different calls to be compared: give fewer ranks");
   });
   begin_until(std::numeric_limits<std::uint64_t>::max() - 1);
   end_stream();

@@ -40,7 +40,7 @@ CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : w
         recordings.push_back({file.names().streams.empty() ? -1 : file.names().streams[0].rank, entry.path()});
       }
     if (recordings.empty())
-      throw std::runtime_error("the directory '" + input + "' has no recordings (.rec), name another one");
+      throw std::runtime_error("the directory '" + input + "' has no recordings (.rec): name another one");
     std::sort(recordings.begin(), recordings.end());
     for (const auto& [rank, path] : recordings) add(path);
   }
@@ -64,7 +64,7 @@ void CallInput::add(const fs::path& path) {
     if (width_ == 0)
       throw std::runtime_error(
           "'" + part.path +
-          "' is neither a file of calls nor a recording (byte 0), give --width if it is a raw stream");
+          "' is neither a file of calls nor a recording (byte 0): give --width if it is a raw stream");
     record::calls::Stream stream;
     stream.label = path.filename().string();
     names_.streams.push_back(std::move(stream));

@@ -26,7 +26,7 @@ void read_raw_calls(const std::filesystem::path& path, unsigned width,
     if (n % width != 0)
       throw std::runtime_error("the file ends within an id of " + std::to_string(width) + " bytes (file '" +
                                path.string() + "', byte " + std::to_string(offset + n - n % width) +
-                               "), give the --width that it was written with");
+                               "): give the --width that it was written with");
     for (std::size_t i = 0; i < n / width; ++i) {
       events[i] = 0;
       std::memcpy(&events[i], &bytes[i * width], width);

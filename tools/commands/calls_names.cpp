@@ -33,9 +33,9 @@ void run_calls_names(const CallsNamesArguments& a) {
   nlohmann::ordered_json functions = nlohmann::ordered_json::array();
   for (const std::string& program : a.programs) {
     if (!std::filesystem::is_regular_file(program))
-      throw std::runtime_error("the program '" + program + "' does not exist, name another one");
+      throw std::runtime_error("the program '" + program + "' does not exist: name another one");
     const DebugInfo info{std::filesystem::path(program)};
-    if (!info.has_lines()) throw std::runtime_error("'" + program + "' has no debug information, compile with -g");
+    if (!info.has_lines()) throw std::runtime_error("'" + program + "' has no debug information: compile with -g");
     for (const FunctionSymbol& f : info.functions())
       if (matches(a.files, f.file) && names.insert(f.name).second)
         functions.push_back({{"name", f.name}, {"file", f.file}});
@@ -53,7 +53,7 @@ void run_calls_names(const CallsNamesArguments& a) {
   }
   if (text.size() > most_bytes)
     throw std::runtime_error("these are " + std::to_string(names.size()) +
-                             " functions, too many for an environment variable, give narrower patterns");
+                             " functions, too many for an environment variable: give narrower patterns");
   std::printf("%s\n", text.c_str());
 }
 

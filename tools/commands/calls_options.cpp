@@ -78,9 +78,9 @@ void add_calls_graph(CLI::App& app) {
 void add_calls_diff(CLI::App& app) {
   auto a = std::make_shared<CallsDiffArguments>();
   CLI::App* command = app.add_subcommand(
-      "diff", "Finds the first call in which two ranks or runs differ, and loops with other numbers of iterations");
+      "diff", "Finds the first call in which two ranks or runs differ, and loops with different numbers of iterations");
   command->add_option("A", a->a, calls_input_help)->required();
-  command->add_option("B", a->b, "the same")->required();
+  command->add_option("B", a->b, "the other run or ranks, in any of the same forms")->required();
   add_recordings(*command, *a);
   command->add_option("--ranks", a->ranks, "one rank of A and one of B (by default all ranks that both have)")
       ->delimiter(',')

@@ -113,7 +113,7 @@ void write_lists(const ClusterArguments& a, const Clustering& c) {
 void run_cluster(ClusterArguments a) {
   a.k = parse_k(a.k_text, a.rows);
   if (a.sample_size > 0 && a.sample_size < a.k)
-    throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k, give at least k");
+    throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k; give at least k");
   const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
   const KokkosSession kokkos;
   const Stopwatch watch;

@@ -66,7 +66,7 @@ std::optional<StepRange> steps_of(const std::string& text) {
 void check_rank(std::int32_t rank, const communication::Record& record) {
   if (rank >= 0 && rank < record.n_ranks) return;
   throw UsageError("--pair names rank " + std::to_string(rank) + ", but the trace has " +
-                   count_text(static_cast<std::uint64_t>(record.n_ranks), "rank") + ": they count from 0");
+                   count_text(static_cast<std::uint64_t>(record.n_ranks), "rank") + ": ranks count from 0");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void check_rank(std::int32_t rank, const communication::Record& record) {
 void run_comm_waits(const CommWaitsArguments& a) {
   const std::optional<StepRange> steps = steps_of(a.steps);
   if (!names_trace(a.input)) {
-    if (steps) throw UsageError("--steps needs the windows of a trace, and this is a snapshot");
+    if (steps) throw UsageError("--steps needs the windows of a trace, and this is a snapshot: give a trace");
     record::Reader reader{std::filesystem::path(a.input)};
     reader.verify();
     const KokkosSession kokkos;

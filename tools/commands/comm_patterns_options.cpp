@@ -61,7 +61,7 @@ void add_comm_diff(CLI::App& comm) {
   CLI::App* command = comm.add_subcommand(
       "diff", "Compares the communication of two runs: changed waits and patterns, and aligned phases");
   command->add_option("A", a->input, trace_help)->required();
-  command->add_option("B", a->other, "the same for the other run")->required();
+  command->add_option("B", a->other, "the other run, in any of the same forms")->required();
   add_common(*command, *a);
   add_phase_options(*command, *a);
   command->add_option("--depth", a->depth, "levels of the trees of cuts")->check(CLI::Range(0, 12));

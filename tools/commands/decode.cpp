@@ -35,7 +35,7 @@ codec::Decoded decode_file(const DecodeArguments& a) {
     if (values > static_cast<double>(most_values())) {
       throw std::runtime_error("the file expands to " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
                                " values, too many for this machine's memory (file '" + a.in +
-                               "'), give a higher --level");
+                               "'): give a higher --level");
     }
     codec::DecodeOptions options;
     options.passes = a.passes;
@@ -43,7 +43,7 @@ codec::Decoded decode_file(const DecodeArguments& a) {
     options.max_values = most_values();
     return codec::decode(stream, options);
   } catch (const codec::CodecError& e) {
-    throw std::runtime_error(std::string(e.what()) + " (file '" + a.in + "'), copy the file from its origin again");
+    throw std::runtime_error(std::string(e.what()) + " (file '" + a.in + "'): copy the file from its origin again");
   }
 }
 

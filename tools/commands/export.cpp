@@ -45,9 +45,9 @@ Selection select(record::Reader& reader, const record::SeriesReader& series, con
     if (a.metric.empty() || run.metrics[m].name == a.metric) out.metrics.push_back(m);
   }
   if (out.regions.empty() && !a.region.empty())
-    throw std::runtime_error("no region '" + a.region + "' in '" + a.snapshot + "', see effort info");
+    throw std::runtime_error("no region '" + a.region + "' in '" + a.snapshot + "': see effort info");
   if (out.metrics.empty() && !a.metric.empty())
-    throw std::runtime_error("no metric '" + a.metric + "' in '" + a.snapshot + "', see effort info");
+    throw std::runtime_error("no metric '" + a.metric + "' in '" + a.snapshot + "': see effort info");
   out.labels = labels_of(out.regions, symbols);
   out.resolved = symbols != nullptr && has_call_paths(run);
   return out;
@@ -81,7 +81,7 @@ void run_export(const ExportArguments& a) {
     throw UsageError(
         "effort was built without HDF5, which --format hdf5 needs: install libhdf5-dev and build it again, or "
         "give vtk, csv or npy");
-  if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, omit --level");
+  if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations: omit --level");
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const record::SeriesReader series(reader);

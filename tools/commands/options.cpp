@@ -47,9 +47,10 @@ void add_report(CLI::App& app) {
                    "trace; the largest come first")
       ->capture_default_str();
   command
-      ->add_option("--calls-bytes", a->calls_bytes,
-                   "limit on the bytes of function calls in the page, about; the contexts with the most calls come "
-                   "first")
+      ->add_option(
+          "--calls-bytes", a->calls_bytes,
+          "approximate limit on the bytes of function calls in the page; the contexts with the most calls come "
+          "first")
       ->capture_default_str();
   command->add_option("-o", a->out, "page to write (HTML)")->required()->type_name(output_type);
   command->add_option("--source", a->source,

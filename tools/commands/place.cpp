@@ -114,7 +114,7 @@ void print_text(const PlaceArguments& a, const placement::TrafficGraph& graph, c
 
 void run_place(const PlaceArguments& a) {
   if (a.format == "slurm" && a.hosts.empty())
-    throw UsageError("--format slurm needs the names of the nodes, give --hosts FILE with one per line");
+    throw UsageError("--format slurm needs the names of the nodes: give --hosts FILE with one per line");
   const std::optional<placement::NodeShape> shape = shape_of(a);
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();

@@ -52,11 +52,11 @@ std::vector<std::string> region_names(const ReplayArguments& a) {
       json = ordered_json::parse(text, text + bytes.size());
       names = (json.is_object() ? json.at("names") : json).get<std::vector<std::string>>();
     } catch (const nlohmann::json::exception& e) {
-      throw std::runtime_error(std::string(e.what()) + " (file '" + a.names + "'), give a JSON list of names");
+      throw std::runtime_error(std::string(e.what()) + " (file '" + a.names + "'): give a JSON list of names");
     }
     if (names.size() != a.regions)
       throw std::runtime_error("the file holds " + std::to_string(names.size()) + " names (file '" + a.names +
-                               "'), give one per region");
+                               "'): give one per region");
   }
   for (std::size_t g = names.size(); g < a.regions; ++g) names.push_back("region " + std::to_string(g));
   return names;

@@ -18,7 +18,7 @@ int strata_of(const std::vector<std::int32_t>& labels, const std::string& file) 
     // Strata are numbered from 0; numbers beyond the number of rows would only cost memory.
     if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= labels.size()) {
       throw std::runtime_error("stratum " + std::to_string(labels[i]) + " (file '" + file + "', row " +
-                               std::to_string(i) + "), number strata from 0 without gaps");
+                               std::to_string(i) + "): number strata from 0 without gaps");
     }
     largest = std::max(largest, labels[i]);
   }

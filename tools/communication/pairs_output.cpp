@@ -121,7 +121,9 @@ std::string pairs_answer(const PairFindings& f) {
          bytes_text(bytes) + (bytes > 0 ? "; " + percent_text(across / bytes) + " of that went to another node" : "") +
          ".\n";
   if (f.of_snapshot)
-    out += "A snapshot does not know when messages arrived: times are those in calls for the pair, of both ranks.\n";
+    out +=
+        "A snapshot does not record when messages arrived: times are those that both ranks spent in calls for the "
+        "pair.\n";
   return out;
 }
 
@@ -188,7 +190,7 @@ std::string pairs_text(const PairFindings& f, bool all) {
     out += "  " + count_text(f.pairs.to_self, "message") + " of ranks to themselves belong to no pair\n";
   if (f.pairs.unknown_ends > 0)
     out += "  " + count_text(f.pairs.unknown_ends, "message") +
-           " without a start or an end in the trace: they count with no time\n";
+           " without a start or an end in the trace: counted, but without a time\n";
   return out;
 }
 

@@ -118,21 +118,21 @@ bool is_interleaved(const Selection& selection) {
 /// arrive window by window for all regions; they are stored contiguously, because chunks would be reloaded repeatedly.
 Handle make_cube(const File& file, const Selection& selection, const std::string& name) {
   const hsize_t rows = selection.frame.rows(), cols = selection.frame.cols();
-  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a dataset");
-  const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "make a dataset");
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "create a dataset");
+  const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "create a dataset");
   const double fill = selection.fill();
-  require(H5Pset_fill_value(properties, H5T_NATIVE_DOUBLE, &fill), "make a dataset");
-  require(H5Pset_attr_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED), "make a dataset");
+  require(H5Pset_fill_value(properties, H5T_NATIVE_DOUBLE, &fill), "create a dataset");
+  require(H5Pset_attr_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED), "create a dataset");
   if (!selection.exact && rows * cols > 0) {
     const std::array<hsize_t, 3> chunk = {1, std::min<hsize_t>(rows, chunk_rows), std::min<hsize_t>(cols, chunk_cols)};
-    require(H5Pset_chunk(properties, 3, chunk.data()), "make a dataset");
+    require(H5Pset_chunk(properties, 3, chunk.data()), "create a dataset");
     const std::size_t bytes =
         is_interleaved(selection) ? std::clamp<std::size_t>(8 * rows * cols, least_cache, most_cache) : least_cache;
-    require(H5Pset_chunk_cache(access, 10007, bytes, 1.0), "make a dataset");
+    require(H5Pset_chunk_cache(access, 10007, bytes, 1.0), "create a dataset");
   }
   const Handle space = space_of({selection.regions.size(), rows, cols});
   return {H5Dcreate2(file.id(), name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, access), H5Dclose,
-          "make a dataset"};
+          "create a dataset"};
 }
 
 /// Writes a piece: its rows as stretches of constant stride.  One stretch suffices for nodes of consecutive ranks and

@@ -96,7 +96,7 @@ constexpr std::string_view footer = "\n  </AppendedData>\n</VTKFile>\n";
 void export_vtk(const Selection& selection, const std::filesystem::path& out) {
   if (selection.plane() == 0)
     throw std::runtime_error("an image needs at least one step, but '" + selection.reader.name() +
-                             "' holds none, give --format csv or npy");
+                             "' holds none: give --format csv or npy");
   const std::vector<Array> arrays = arrays_of(selection);
   OutputFile file(out);
   file.write(header(selection, arrays));

@@ -14,16 +14,16 @@ namespace {
 constexpr unsigned ordered = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;  ///< netCDF requires it to open a file
 
 Handle text_type() {
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "make a type");
-  require(H5Tset_size(type, H5T_VARIABLE), "make a type");
-  require(H5Tset_cset(type, H5T_CSET_UTF8), "make a type");
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "create a type");
+  require(H5Tset_size(type, H5T_VARIABLE), "create a type");
+  require(H5Tset_cset(type, H5T_CSET_UTF8), "create a type");
   return type;
 }
 
 void put_attribute(hid_t object, const char* name, hid_t stored, hid_t in_memory, const void* value) {
   const Handle space = space_of({});
   const Handle attribute(H5Acreate2(object, name, stored, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-                         "make an attribute");
+                         "create an attribute");
   require(H5Awrite(attribute, in_memory, value), "write an attribute");
 }
 
@@ -46,7 +46,7 @@ void require(herr_t result, const char* problem) {
 Handle space_of(const std::vector<hsize_t>& shape) {
   return {
       shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
-      H5Sclose, "make a data space"};
+      H5Sclose, "create a data space"};
 }
 
 void put(hid_t object, const char* name, const std::string& value) {
@@ -80,7 +80,7 @@ void File::close() {
 
 void File::make_scale(const std::string& name, Handle dataset, const std::string& meaning) {
   put(dataset, "long_name", meaning);
-  require(H5DSset_scale(dataset, name.c_str()), "make a dimension");
+  require(H5DSset_scale(dataset, name.c_str()), "create a dimension");
   dimensions_.emplace_back(name, std::move(dataset));
 }
 
@@ -108,11 +108,11 @@ std::string File::free_name(std::string name) {
 
 Handle File::write_numbers(const std::string& name, hid_t stored, hid_t in_memory, const void* values,
                            std::size_t size) {
-  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a dataset");
-  require(H5Pset_attr_creation_order(properties, ordered), "make a dataset");
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "create a dataset");
+  require(H5Pset_attr_creation_order(properties, ordered), "create a dataset");
   const Handle space = space_of({size});
   Handle dataset(H5Dcreate2(id_, name.c_str(), stored, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
-                 "make a dataset");
+                 "create a dataset");
   require(H5Dwrite(dataset, in_memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write a dataset (is the disk full?)");
   return dataset;
 }

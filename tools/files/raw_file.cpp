@@ -62,7 +62,7 @@ std::uint64_t count_values(std::size_t outer, std::size_t rows, std::size_t cols
   const double product = static_cast<double>(outer) * static_cast<double>(rows) * static_cast<double>(cols);
   if (product > 1e18)
     throw std::runtime_error("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
-                             " values is larger than any file, check the sizes given");
+                             " values is larger than any file: check the sizes given");
   return static_cast<std::uint64_t>(outer) * rows * cols;
 }
 
@@ -78,7 +78,7 @@ std::vector<double> read_raw_cube(const fs::path& path, std::size_t outer, const
   if (size != 8 * count) {
     throw std::runtime_error("the file does not have the size given (file '" + path.string() + "', " +
                              std::to_string(size) + " bytes; " + shape + " float64 are " + std::to_string(8 * count) +
-                             "), give its true sizes or a complete file");
+                             "): give its true sizes or a complete file");
   }
   std::vector<double> values(count);
   read_all(file.get(), values.data(), size, path);
@@ -89,7 +89,7 @@ std::vector<double> read_raw_cube(const fs::path& path, std::size_t outer, const
                              "', " +
                              (outer_name ? outer_name + (" " + std::to_string(row / rows)) + ", " : std::string()) +
                              "row " + std::to_string(row % rows) + ", column " + std::to_string(i % cols) + ", byte " +
-                             std::to_string(8 * i) + "), replace or remove missing values");
+                             std::to_string(8 * i) + "): replace or remove missing values");
   }
   return values;
 }
@@ -121,14 +121,14 @@ std::vector<std::int32_t> read_integers(const fs::path& path, std::size_t count)
     const auto [next, error] = std::from_chars(at, end, value);
     if (error != std::errc() || (next < end && !blank(*next))) {
       throw std::runtime_error("not an integer (file '" + path.string() + "', line " + std::to_string(line) +
-                               "), give one per line");
+                               "): give one per line");
     }
     out.push_back(value);
     at = next;
   }
   if (out.size() != count) {
     throw std::runtime_error("the file holds " + std::to_string(out.size()) + " numbers instead of " +
-                             std::to_string(count) + " (file '" + path.string() + "'), give one per row");
+                             std::to_string(count) + " (file '" + path.string() + "'): give one per row");
   }
   return out;
 }

@@ -15,7 +15,7 @@ std::span<const std::byte> StreamFile::view(std::size_t offset, std::size_t coun
   } catch (const std::runtime_error& e) {
     throw std::runtime_error(std::string(e.what()) + " (file '" + path_.string() + "', within " +
                              std::to_string(count) + " bytes from byte " + std::to_string(offset) +
-                             " on), wait until it is complete");
+                             " on): wait until it is complete");
   }
   return storage;
 }

@@ -25,7 +25,7 @@ Topology load(const std::string& path) {
   constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) throw std::runtime_error("cannot open '" + path + "', check its name and permissions");
+  if (error) throw std::runtime_error("cannot open '" + path + "': check its name and permissions");
   if (bytes > most_bytes)
     throw std::runtime_error(
         "'" + path +

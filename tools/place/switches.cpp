@@ -19,13 +19,13 @@ constexpr std::uintmax_t most_bytes = std::uintmax_t{16} << 20;
 std::vector<std::string> lines_of(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    throw std::runtime_error("'" + path + "' is not a regular file, give a text file");
+    throw std::runtime_error("'" + path + "' is not a regular file: give a text file");
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error || bytes > most_bytes)
     throw std::runtime_error("'" + path +
                              "' is larger than 16 MiB, too large for a list of nodes or switches: give another file");
   std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot open '" + path + "', check its name and permissions");
+  if (!file) throw std::runtime_error("cannot open '" + path + "': check its name and permissions");
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(std::move(line));
   return lines;
@@ -95,7 +95,7 @@ class Tree {
       return {std::move(nodes), placement::Network(static_cast<std::int32_t>(nodes_.size()), std::move(parent))};
     } catch (const std::invalid_argument& e) {
       throw std::runtime_error("the switches of '" + path + "' are not one tree (" + e.what() +
-                               "), connect all of them below one switch");
+                               "): connect all of them below one switch");
     }
   }
 
@@ -146,7 +146,7 @@ std::vector<std::string> read_hosts(const std::string& path, std::int32_t nodes)
     std::string host;
     if (!(words >> host)) continue;
     if (!seen.insert(host).second)
-      throw std::runtime_error("'" + path + "' names '" + record::visible(host) + "' twice, name every node once");
+      throw std::runtime_error("'" + path + "' names '" + record::visible(host) + "' twice: name every node once");
     hosts.push_back(host);
   }
   if (hosts.size() != static_cast<std::size_t>(nodes))

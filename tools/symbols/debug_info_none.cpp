@@ -10,7 +10,7 @@ struct DebugInfo::State {
 };
 
 DebugInfo::DebugInfo(const std::filesystem::path&) {
-  throw std::runtime_error("effort was built without libdw, install libdw-dev and build it again");
+  throw std::runtime_error("effort was built without libdw: install libdw-dev and build it again");
 }
 DebugInfo::~DebugInfo() = default;
 bool DebugInfo::available() { return false; }

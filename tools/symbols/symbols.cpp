@@ -47,7 +47,7 @@ Symbols::Symbols(std::vector<record::Module> modules, std::vector<fs::path> sear
     std::error_code ignored;
     if (!fs::exists(path, ignored))
       throw std::runtime_error("there is no '" + path.string() +
-                               "', give --module-path a directory or a file that exists");
+                               "': give --module-path a directory or a file that exists");
   }
   for (const record::Module& module : recorded_)
     for (const fs::path& program : candidates(module.name)) count_as_input(program);
@@ -72,7 +72,7 @@ std::vector<fs::path> Symbols::candidates(const std::string& name) const {
 Symbols::Module Symbols::open(const std::string& name) const {
   if (!DebugInfo::available())
     return {nullptr,
-            "call paths are not resolved: effort was built without libdw, install libdw-dev and build it again"};
+            "call paths are not resolved: effort was built without libdw; install libdw-dev and build it again"};
   std::string wanted, problem;
   for (const record::Module& module : recorded_) {
     if (module.name == name) wanted = module.build_id;
@@ -88,7 +88,7 @@ Symbols::Module Symbols::open(const std::string& name) const {
       const bool lines = info->has_lines();
       return {std::move(info), lines ? ""
                                      : name + ": '" + path.string() +
-                                           "' has no debug information, compile with -g to see files and lines"};
+                                           "' has no debug information; compile with -g to see files and lines"};
     } catch (const std::runtime_error& e) {
       problem = name + ": '" + path.string() + "' cannot be read (" + e.what() + "), give another with --module-path";
     }

@@ -41,7 +41,7 @@ std::pair<std::size_t, std::size_t> choose_metric(const Run& a, const Run& b, co
   }
   const std::string asked = wanted.empty() ? "share no metric of time" : "do not both have the metric '" + wanted + "'";
   throw std::runtime_error("the runs " + asked +
-                           (common.empty() ? " and no other metric either" : ", give --metric one of: " + common));
+                           (common.empty() ? " and no other metric either" : ": give --metric one of: " + common));
 }
 
 /// Mean over the windows with a known value, weighted by their steps; negative if there is none.

@@ -225,7 +225,7 @@ void Assembly::take_chunk(TraceThread& thread, const Chunk& chunk) {
   try {
     place(thread, chunk, reader->rebuilt(*info));
   } catch (const record::FormatError& e) {
-    trace_.notes.push_back(e.what());
+    trace_.notes.push_back(std::string(e.what()) + "; these events are missing");
     ++trace_.damaged_chunks;
     KeptRank* const kept = trace_.windows[window_at_.at(info->window)].find(info->rank);
     if (kept != nullptr) kept->lost = true;

@@ -142,13 +142,14 @@ ordered_json sampling_json(const Trace& trace) {
 }
 
 void sampling_from_json(const json& from, Trace& trace) {
-  if (from.at("version") != 1) throw std::runtime_error("it is of a newer version of effort");
+  if (from.at("version") != 1)
+    throw std::runtime_error("it was written by a newer version of effort: use that version");
   // Everything is read before the trace is touched: a damaged property leaves it as it is.
   Trace read;
   each_field_of_trace(read, read_from(from));
   if (read.n_ranks != trace.n_ranks)
-    throw std::runtime_error("it is of " + count_text(static_cast<std::uint64_t>(read.n_ranks), "rank") +
-                             ", the archive of " + std::to_string(trace.n_ranks));
+    throw std::runtime_error("it describes " + count_text(static_cast<std::uint64_t>(read.n_ranks), "rank") +
+                             ", but the archive has " + std::to_string(trace.n_ranks));
   for (const json& window : from.at("windows")) read.windows.push_back(window_from(window));
   std::vector<std::pair<TraceThread*, std::vector<std::size_t>>> of_spans;
   for (const json& list : from.at("spans")) {
@@ -156,13 +157,13 @@ void sampling_from_json(const json& from, Trace& trace) {
       return thread.rank == list.at(0) && thread.thread == list.at(1);
     });
     if (at == trace.threads.end() || at->spans.size() + 2 != list.size())
-      throw std::runtime_error("rank " + list.at(0).dump() + " has other intervals than it says");
+      throw std::runtime_error("the intervals of rank " + list.at(0).dump() + " differ from those in the archive");
     of_spans.emplace_back(&*at, std::vector<std::size_t>());
     for (std::size_t i = 2; i < list.size(); ++i) {
       const std::size_t window = of_spans.back().second.emplace_back(list.at(i).get<std::size_t>());
       if (window >= read.windows.size())
         throw std::runtime_error("rank " + list.at(0).dump() + " has events in window " + std::to_string(window) +
-                                 " of " + std::to_string(read.windows.size()));
+                                 ", but there are only " + std::to_string(read.windows.size()) + " windows");
       if (KeptRank* const kept = read.windows[window].find(at->rank)) kept->events = true;
     }
   }
