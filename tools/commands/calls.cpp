@@ -35,7 +35,7 @@ void check_space(const std::filesystem::path& out, std::uint64_t events, unsigne
   if (error || std::filesystem::exists(out, error) != std::filesystem::is_regular_file(out, error)) return;
   if (events > space.available / width)
     throw std::runtime_error("the calls expand to " + std::to_string(events) + " ids of " + std::to_string(width) +
-                             " bytes, more than the free space in '" + directory.string() + "', give a --stream");
+                             " bytes, more than the free space in '" + directory.string() + "': give a --stream");
 }
 
 }  // namespace

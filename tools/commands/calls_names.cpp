@@ -40,7 +40,7 @@ void run_calls_names(const CallsNamesArguments& a) {
       if (matches(a.files, f.file) && names.insert(f.name).second)
         functions.push_back({{"name", f.name}, {"file", f.file}});
   }
-  if (names.empty()) throw std::runtime_error("no source file with functions matches --file, give other patterns");
+  if (names.empty()) throw std::runtime_error("no source file with functions matches --file: give other patterns");
   if (a.json) {
     print_json({{"functions", std::move(functions)}});
     return;

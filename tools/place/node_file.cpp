@@ -34,7 +34,7 @@ Topology load(const std::string& path) {
   if (hwloc_topology_init(&raw) != 0) throw std::runtime_error("hwloc could not be started");
   Topology topology(raw);
   if (hwloc_topology_set_xml(raw, path.c_str()) != 0 || hwloc_topology_load(raw) != 0)
-    throw std::runtime_error("'" + path + "' is not a topology of hwloc, write one with 'lstopo node.xml' on a node");
+    throw std::runtime_error("'" + path + "' is not a topology of hwloc: write one with 'lstopo node.xml' on a node");
   return topology;
 }
 
@@ -56,11 +56,11 @@ placement::NodeShape shape_in(const std::string& path) {
   const Topology topology = load(path);
   const std::int32_t cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
   if (cores < 1)
-    throw std::runtime_error("'" + path + "' describes no cores, write it with 'lstopo node.xml' without a filter");
+    throw std::runtime_error("'" + path + "' describes no cores: write it with 'lstopo node.xml' without a filter");
   const auto part = [&](int depth, const char* what) {
     if (const std::optional<std::int32_t> each = cores_of_each(topology.get(), depth, cores)) return *each;
     throw std::runtime_error("the " + std::string(what) + " of '" + path +
-                             "' do not have equal numbers of cores, give the closest shape with --node, such as 2x4x8");
+                             "' do not have equal numbers of cores: give the closest shape with --node, such as 2x4x8");
   };
   // Cores of a part at each level, from the outermost.
   const std::int32_t domain = part(HWLOC_TYPE_DEPTH_NUMANODE, "NUMA domains");
@@ -80,7 +80,7 @@ placement::NodeShape shape_in(const std::string& path) {
   for (const std::int32_t size : sizes) {
     if (whole % size != 0)
       throw std::runtime_error("the caches and NUMA domains of '" + path +
-                               "' do not lie within each other, give the closest shape with --node, such as 2x4x8");
+                               "' do not lie within each other: give the closest shape with --node, such as 2x4x8");
     if (size != whole) levels.push_back(whole / size);
     whole = size;
     if (size == domain) domain_levels = levels.size();
@@ -99,7 +99,7 @@ placement::NodeShape read_node(const std::string& path) {
   constexpr std::uint64_t seconds = 30;
   if (try_in_child(path, seconds, [&] { shape_in(path); }) != Trial::returned)
     throw std::runtime_error("'" + path +
-                             "' is damaged: hwloc fails to read it, write it again with 'lstopo node.xml' on a node");
+                             "' is damaged: hwloc fails to read it; write it again with 'lstopo node.xml' on a node");
   return shape_in(path);
 }
 

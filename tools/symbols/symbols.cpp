@@ -81,7 +81,7 @@ Symbols::Module Symbols::open(const std::string& name) const {
     try {
       auto info = std::make_unique<DebugInfo>(path);
       if (!wanted.empty() && info->build_id() != wanted) {
-        problem = name + ": '" + path.string() + "' is of another build than the run's, give build " + wanted +
+        problem = name + ": '" + path.string() + "' is of another build than the run's; give build " + wanted +
                   " with --module-path";
         continue;
       }
@@ -90,10 +90,10 @@ Symbols::Module Symbols::open(const std::string& name) const {
                                      : name + ": '" + path.string() +
                                            "' has no debug information; compile with -g to see files and lines"};
     } catch (const std::runtime_error& e) {
-      problem = name + ": '" + path.string() + "' cannot be read (" + e.what() + "), give another with --module-path";
+      problem = name + ": '" + path.string() + "' cannot be read (" + e.what() + "); give another with --module-path";
     }
   }
-  if (problem.empty()) problem = name + " was not found, give the directory that holds it with --module-path";
+  if (problem.empty()) problem = name + " was not found: give the directory that holds it with --module-path";
   return {nullptr, problem};
 }
 
