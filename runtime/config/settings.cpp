@@ -109,17 +109,14 @@ const std::vector<Key>& keys() {
        [](Settings& s, auto& k, auto& v) { s.rebalance_gain = number(k, v, 0.0, 1.0, "0 to 1 (a share of the time)"); },
        [](const Settings& s) { return number_text(s.rebalance_gain); }},
       {"REBALANCE_PATIENCE", true,
-       [](Settings& s, auto& k, auto& v) {
-         s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (multiples of the price)");
-       },
+       [](Settings& s, auto& k, auto& v) { s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (in prices)"); },
        [](const Settings& s) { return number_text(s.rebalance_patience); }},
       {"METRICS", true, set_metrics, [](const Settings& s) { return join(s.metrics); }},
       {"LOAD_METRIC", true,
        [](Settings& s, auto& k, auto& v) {
          if (v.empty() || v.size() > 1023)
            refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
-         if (v == "rss" || v.ends_with("@value"))
-           refuse(k, v, "a metric that counts something; '" + v + "' is a state");
+         if (v == "rss" || v.ends_with("@value")) refuse(k, v, "a metric that is counted; '" + v + "' is a state");
          if (v == "calls" || v == "thread_sum" || v == "thread_max" || v == "thread_imbalance")
            refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
          s.load_metric = v;

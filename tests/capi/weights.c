@@ -55,7 +55,7 @@ static void integers(void) {
   CHECK(cost[0] + cost[1] + cost[2] == 7 && cost[0] - cost[2] <= 1);
   CHECK_OK(effort_weights_integers(0, NULL, 0, 0, NULL));
   cost[0] = -7;
-  CHECK_FAILS(effort_weights_integers(4, weight, 3, 1, cost), EFFORT_ERR_INVALID_ARGUMENT, "raise it");
+  CHECK_FAILS(effort_weights_integers(4, weight, 3, 1, cost), EFFORT_ERR_INVALID_ARGUMENT, "choose a larger sum");
   CHECK_FAILS(effort_weights_integers(4, NULL, 3, 0, cost), EFFORT_ERR_INVALID_ARGUMENT, "null");
   CHECK(cost[0] == -7);
 }

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < n; ++i) CHECK(cost[i] == 10);
   CHECK_OK(effort_weights_integers_mpi(MPI_COMM_WORLD, 0, NULL, 60, 0, NULL));
   CHECK_FAILS(effort_weights_integers_mpi(MPI_COMM_WORLD, n, weight, 5, 1, cost), EFFORT_ERR_INVALID_ARGUMENT,
-              "raise it");
+              "choose a larger sum");
   CHECK_FAILS(effort_weights_integers_mpi(MPI_COMM_WORLD, n, rank == 1 ? bad : weight, 60, 0, cost),
               EFFORT_ERR_INVALID_ARGUMENT, "rank 1");
   const int failed = failures_of_all();

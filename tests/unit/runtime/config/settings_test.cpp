@@ -302,7 +302,7 @@ TEST_CASE("wrong tables are refused with the file and the line") {
            Case{"[[trace_group]]\nmembers = \"0\"\n", "line 1", "no name"},
            Case{"\n[[trace_policy]]\nerror = 0.1\n", "line 2", "no region"},
            Case{"[[trace_policy]]\nregion = \"x\"\ntrace = false\n[[trace_policy]]\nregion = \"x\"\nerror = 0.1\n",
-                "line 4", "two tables"},
+                "line 4", "two trace_policy tables"},
            Case{"[[trace_policy]]\nregion = \"x\"\n", "line 1", "changes nothing"},
            Case{"[[trace_policy]]\nregion = \"x\"\ntrace = true\n", "line 1", "changes nothing"},
            Case{"[[trace_policy]]\n", "line 1", "TRACE_POLICY is empty"},
