@@ -225,7 +225,8 @@ void follow_as_text(Follower& follower, const TopArguments& a) {
 
 void run_top(const TopArguments& a) {
   if (!fs::is_directory(a.directory))
-    throw std::runtime_error("there is no directory '" + a.directory + "': give the run's EFFORT_SNAPSHOT_DIR");
+    throw std::runtime_error("directory '" + a.directory +
+                             "' does not exist: pass the run's snapshot directory (EFFORT_SNAPSHOT_DIR)");
   Follower follower(a);
   const KokkosSession kokkos;
   const Terminal terminal = terminal_of(STDOUT_FILENO);
