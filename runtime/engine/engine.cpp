@@ -65,9 +65,7 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
                                  : nullptr),
       snapshots_(settings_, log_, history_, names_, segment, nodes, tracer_.get()),
       appointment_(first_look(settings_)) {
-  // Samples drawn in advance do not record all messages.
-  if (waits_ && tracer_ && !schedule_.decides_in_advance())
-    waits_->follow_messages(log_.setup().ranks, log_.setup().n_ranks, segment, collector_);
+  if (waits_ && tracer_) waits_->follow_messages(log_.setup().ranks, log_.setup().n_ranks, segment, collector_);
 }
 
 Engine::~Engine() { stop(); }
