@@ -115,7 +115,7 @@ double Division::rebalance(std::span<const double> load, std::span<const double>
 
 // Gives each rank its aim.  Returns the loads after that, as predicted.
 std::vector<double> Division::weigh(std::span<const double> load, double mean) {
-  // No number of rebalances gives a rank more than 20 times its recorded work, relative to the mean.
+  // However often work is divided, no rank gets more than 20 times what it would have got without, relative to others.
   std::vector<double> own(weight_.size());
   double mean_own = 0;
   for (std::size_t r = 0; r < own.size(); ++r) {
@@ -128,7 +128,7 @@ std::vector<double> Division::weigh(std::span<const double> load, double mean) {
     double aim = mean;
     if (rebalancer_.kind == Rebalancer::Kind::bounded) aim = load[r] + rebalancer_.amount * (mean - load[r]);
     if (rebalancer_.kind == Rebalancer::Kind::noisy) aim *= std::max(0.2, 1 + rebalancer_.amount * deviate(random_));
-    weight_[r] = std::min(aim / own[r], std::max(weight_[r], mean / (smallest_share * mean_own)));
+    weight_[r] = std::min(aim / own[r], mean / (smallest_share * mean_own));
     divided[r] = weight_[r] * own[r];
   }
   return divided;

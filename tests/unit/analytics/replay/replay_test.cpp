@@ -99,6 +99,14 @@ TEST_CASE("a fixed schedule rebalances at regular intervals", "[replay]") {
   CHECK(ten.cost <= last * (1 + 1e-12));
 }
 
+TEST_CASE("a rank without work gets no more by many rebalances than by one", "[replay]") {
+  const int ranks = 4, steps = 12;
+  std::vector<double> load(static_cast<std::size_t>(ranks * steps), 1.0);
+  std::fill_n(load.begin(), steps, 0.01);
+  const double plain = plain_cost(load, ranks, steps, {2, 4, 6, 8, 10}, {1, 1, 1, 1, 1}, 0);
+  CHECK(fixed_schedule(Recording(load, ranks, steps), {}, 2, {}).cost == Approx(plain));
+}
+
 TEST_CASE("every rebalancer conserves the work and leaves the stated imbalance", "[replay]") {
   const int ranks = 8;
   std::vector<double> load;
