@@ -9,8 +9,9 @@ cmake_minimum_required(VERSION 3.22)
 list(POP_FRONT HOST program)
 list(POP_FRONT CHECK checker)
 file(REMOVE_RECURSE "${DIR}")
-# Open MPI 5 warns about machines without a network.
+# Open MPI 5 warns about machines without a network, and 6 about its part for windows that needs one.
 set(ENV{OMPI_MCA_btl} "^tcp")
+set(ENV{OMPI_MCA_osc} "^ucx")
 function(run_host dir)
   file(MAKE_DIRECTORY "${dir}")
   set(ENV{EFFORT_SNAPSHOT_DIR} "${dir}")

@@ -179,7 +179,7 @@ static void persistent(void) {
 }
 
 /* A message that is too long for its receive, for a host that continues after errors. */
-static void errors(void) {
+static __attribute__((unused)) void errors(void) {
   MPI_Comm comm;
   int codes[2], long_out[4] = {0}, short_in[2] = {0};
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -220,7 +220,10 @@ void completions(void) {
   barrier();
   persistent();
   barrier();
-  if (!multiple)
-    errors(); /* in Open MPI 4.1, a Waitall with an error never returns if MPI_THREAD_MULTIPLE is granted */
+  /* In Open MPI 4.1, a Waitall with an error never returns if MPI_THREAD_MULTIPLE is granted; in 6.0, it sometimes
+   * reports no error, also without the library. */
+#if !defined OMPI_MAJOR_VERSION || OMPI_MAJOR_VERSION < 6
+  if (!multiple) errors();
+#endif
   barrier();
 }

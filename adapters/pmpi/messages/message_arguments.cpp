@@ -28,15 +28,15 @@ bool is_predefined(MPI_Datatype type) {
   return combiner == MPI_COMBINER_NAMED;
 }
 
-/// Whether a buffer is a descriptor of MPI_IN_PLACE.  MPICH's mpi_f08 passes descriptors, which begin with the address
-/// and which callers create on their stack; a buffer elsewhere is data and is not read.
+/// Whether a buffer is a descriptor of MPI_IN_PLACE.  The modules mpi_f08 of MPICH and of Open MPI 6 pass descriptors,
+/// which begin with the address and which callers create on their stack; a buffer elsewhere is data and is not read.
 bool describes_in_place(const void* buffer) {
   constexpr std::uintptr_t near = std::uintptr_t{1} << 20;
   const auto here = reinterpret_cast<std::uintptr_t>(&buffer), at = reinterpret_cast<std::uintptr_t>(buffer);
-  if (!there.in_place_f08 || at < here || at - here > near) return false;
+  if (at < here || at - here > near) return false;
   const void* address = nullptr;
   std::memcpy(&address, buffer, sizeof address);
-  return address == there.in_place_f08;
+  return address && (address == there.in_place_f08 || address == there.in_place);
 }
 
 }  // namespace
