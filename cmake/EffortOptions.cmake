@@ -78,7 +78,7 @@ option(EFFORT_COMPILE_BY_FOLDER "Compile the sources of each folder together (un
 # -ffp-contract=off: results must be bitwise equal on all nodes, so a compiler must not fuse operations.
 add_library(effort_compile_options INTERFACE)
 target_compile_options(effort_compile_options INTERFACE
-  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -ffp-contract=off>
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wformat-security -ffp-contract=off>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 if(NOT EFFORT_COMPILE_BY_FOLDER)
   target_compile_options(effort_compile_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wshadow>)

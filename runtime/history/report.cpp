@@ -115,7 +115,7 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
   if (totals.rebalances == 0) {
     const auto wanted =
         std::count_if(run.windows.begin(), run.windows.end(), [](const auto& w) { return w.rebalance; });
-    return wanted == 0 ? line("  no rebalance was recommended")
+    return wanted == 0 ? "  no rebalance was recommended\n"
                        : line("  %d of %zu hints recommended a rebalance; none was done", static_cast<int>(wanted),
                               run.windows.size());
   }
