@@ -1,7 +1,8 @@
 // The MPI subroutines of Fortran: mpif.h and use mpi (mpi_send_), use mpi_f08 (mpi_send_f08_, or mpi_send_f08ts_ where
 // choice buffers are descriptors).  Open MPI's call PMPI_ functions of C directly, so that wrapping C alone would miss
-// them; MPICH's subroutines for large counts call MPI_Send_c and others, which are wrapped, Open MPI's do not
-// (mpi_send_c_f08ts_).  All arguments are references, so one forwarding function per number of arguments suffices.
+// them.  That includes Open MPI 6's subroutines for large counts (mpi_send_c_f08ts_); MPICH's call MPI_Send_c and
+// others, which are wrapped.  All arguments are references, so one forwarding function per number of arguments
+// suffices.
 //
 // Included once by each file that defines a part of them; there are several files so that they compile in parallel.
 #pragma once
