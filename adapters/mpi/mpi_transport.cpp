@@ -1,5 +1,7 @@
 #include "adapters/mpi/mpi_transport.hpp"
 
+#include "adapters/mpi/machine.hpp"
+#include "adapters/mpi/mpi_library.hpp"
 #include "runtime/status.hpp"
 
 #include <climits>
@@ -32,7 +34,7 @@ MpiTransport::MpiTransport(std::size_t ranks)
 void MpiTransport::duplicate(MPI_Comm comm) {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
-  any_thread_ = level == MPI_THREAD_MULTIPLE;
+  any_thread_ = threads_until_finalize && level == MPI_THREAD_MULTIPLE;
   if (!ok(PMPI_Comm_dup(comm, &world_), "MPI_Comm_dup")) throw Error(Status::mpi, error_);
   // If one of the library's own calls fails, it must return a code and not run the host's error handler, which may
   // abort.
@@ -84,7 +86,17 @@ bool MpiTransport::form_nodes(int ranks_per_node, int& local_rank, int& n_local,
   MPI_Comm shared = MPI_COMM_NULL;
   if (!ok(PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared), "MPI_Comm_split_type"))
     return false;
-  int place = 0;
+  int place = 0, most_on_machine = 0;
+  PMPI_Comm_size(shared, &on_machine);
+  bool known = ok(PMPI_Allreduce(&on_machine, &most_on_machine, 1, MPI_INT, MPI_MAX, world_), "MPI_Allreduce");
+  if (known && most_on_machine == 1 && size_ > 1) {
+    PMPI_Comm_free(&shared);
+    known = ok(split_by_machine(world_, rank_, &shared), "MPI_Comm_split");
+  }
+  if (!known) {
+    if (shared != MPI_COMM_NULL) PMPI_Comm_free(&shared);
+    return false;
+  }
   PMPI_Comm_rank(shared, &place);
   PMPI_Comm_size(shared, &on_machine);
   const int group = ranks_per_node > 0 ? place / ranks_per_node : 0;

@@ -37,9 +37,14 @@ static inline struct Held held_now(void) {
 }
 
 /* Checks that the process holds the same resources as `before`.  The allocator counts memory that it retains for the
- * next thread as allocated.  That grew by 20 KiB over some thousand sessions, and then no more. */
+ * next thread as allocated.  That grew by 20 KiB over some thousand sessions, and then no more.  MPICH 4.2 by itself
+ * touches 0.8 MiB more while communicators come and go, after 60 of them as after 3,000. */
 static inline void check_held_is(const struct Held* before) {
-  enum { kept_back = 1 << 16 };
+#if defined(MPICH_VERSION)
+  enum { kept_back = 1 << 16, touched_by_mpi = 1 << 20 };
+#else
+  enum { kept_back = 1 << 16, touched_by_mpi = 0 };
+#endif
   const struct Held now = held_now();
   printf("threads %ld, descriptors %ld, mappings %ld; bytes resident %ld (%+ld), allocated %ld (%+ld)\n", now.threads,
          now.descriptors, now.mappings, now.resident, now.resident - before->resident, now.allocated,
@@ -49,7 +54,7 @@ static inline void check_held_is(const struct Held* before) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these bring their own allocators */
   CHECK(now.mappings <= before->mappings + 2);
   CHECK(now.allocated - before->allocated < kept_back);
-  CHECK(now.resident - before->resident < 4 * kept_back);
+  CHECK(now.resident - before->resident < 4 * kept_back + touched_by_mpi);
 #endif
 }
 

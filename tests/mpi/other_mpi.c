@@ -2,7 +2,7 @@
  * other MPI is simulated: only the call that names the implementation is replaced. */
 #include "mpi_check.h"
 
-int PMPI_Get_library_version(char* version, int* length) {
+__attribute__((visibility("default"))) int PMPI_Get_library_version(char* version, int* length) {
   strcpy(version, "Some Other MPI 9.0\nbuilt for a test");
   *length = (int)strlen(version);
   return MPI_SUCCESS;

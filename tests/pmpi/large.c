@@ -15,31 +15,34 @@ static int rank, size, next, before, wrong;
 
 #define CHECK(condition) \
   if (!(condition)) wrong = __LINE__
+#define REPLACES_MPI __attribute__((visibility("default")))
 #define REAL(name) ((__typeof__(&P##name))dlsym(RTLD_NEXT, "P" #name))
 
 static int set_bytes(int result, MPI_Status* status, long n) {
   return result == MPI_SUCCESS && status != MPI_STATUS_IGNORE ? MPI_Status_set_elements_x(status, MPI_BYTE, n) : result;
 }
-int PMPI_Send(const void* buf, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+REPLACES_MPI int PMPI_Send(const void* buf, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   return REAL(MPI_Send)(buf, type == large ? 0 : n, type, to, tag, comm);
 }
-int PMPI_Isend(const void* buf, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+REPLACES_MPI int PMPI_Isend(const void* buf, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                            MPI_Request* request) {
   return REAL(MPI_Isend)(buf, type == large ? 0 : n, type, to, tag, comm, request);
 }
-int PMPI_Recv(void* buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+REPLACES_MPI int PMPI_Recv(void* buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   if (type != large) return REAL(MPI_Recv)(buf, n, type, from, tag, comm, status);
   return set_bytes(REAL(MPI_Recv)(buf, 0, type, from, tag, comm, status), status, 8L * megabyte * n);
 }
-int PMPI_Allgather(const void* from, int sent, MPI_Datatype type, void* to, int received, MPI_Datatype as,
-                   MPI_Comm comm) {
+REPLACES_MPI int PMPI_Allgather(const void* from, int sent, MPI_Datatype type, void* to, int received, MPI_Datatype as,
+                                MPI_Comm comm) {
   return REAL(MPI_Allgather)(from, type == large ? 0 : sent, type, to, as == large ? 0 : received, as, comm);
 }
 #ifdef EFFORT_MPI_HAS_LARGE_COUNTS
 static const MPI_Count many = 6000000000;
-int PMPI_Send_c(const void* buf, MPI_Count n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+REPLACES_MPI int PMPI_Send_c(const void* buf, MPI_Count n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   return REAL(MPI_Send_c)(buf, n == many ? 0 : n, type, to, tag, comm);
 }
-int PMPI_Recv_c(void* buf, MPI_Count n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+REPLACES_MPI int PMPI_Recv_c(void* buf, MPI_Count n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                             MPI_Status* status) {
   const int result = REAL(MPI_Recv_c)(buf, n == many ? 0 : n, type, from, tag, comm, status);
   return n == many ? set_bytes(result, status, 4 * many) : result;
 }
