@@ -80,11 +80,9 @@ class Process {
   std::uint32_t stamp_every() const { return stamp_every_; }
   /// The time of a stamp.  Not monotonic between cores whose counters differ.
   std::uint64_t now_ns() const {
-#if defined(__x86_64__)
     __extension__ using Product = unsigned __int128;
     if (ns_per_tick_ != 0) [[likely]]
-      return static_cast<std::uint64_t>(Product{__rdtsc()} * ns_per_tick_ >> 32);
-#endif
+      return static_cast<std::uint64_t>(Product{measure::tsc()} * ns_per_tick_ >> 32);
     return measure::monotonic_ns();
   }
   /// Minimum duration of Thread::look_every events, in nanoseconds; 0: no limit.

@@ -6,12 +6,6 @@
 
 namespace effort::measure {
 
-#if defined(__x86_64__)
-inline std::uint64_t tsc() noexcept { return __rdtsc(); }
-#else
-inline std::uint64_t tsc() noexcept { return ticks(); }
-#endif
-
 /// Charges the time up to `now`, less the library's own share `own`, to the current region, whose cell is `left`, and
 /// makes `next` the current region.  Requires that the short path is open (limit > 0, or a current word without flags).
 inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now, std::uint64_t own) noexcept {

@@ -15,7 +15,7 @@ inline std::int64_t thread_cpu_ns() noexcept {
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
-/// The unit of ticks().  It is calibrated once per process, on the first call (about 2 ms); thread-safe.
+/// The unit of ticks().  It is found once per process, on the first call (2 ms on x86-64); thread-safe.
 struct TickRate {
   bool use_tsc;  ///< false: ticks are nanoseconds of CLOCK_MONOTONIC_RAW
   double seconds_per_tick;
@@ -27,12 +27,9 @@ namespace detail {
 extern bool use_tsc;  // copy of tick_rate().use_tsc for the hot path; set by the first tick_rate()
 }
 
-/// Current time in ticks.  Costs 8 ns with the TSC (plain rdtsc: serializing costs more than the error it removes).
+/// Current time in ticks.  Costs 8 ns with the TSC of x86-64.
 inline std::uint64_t ticks() noexcept {
-#if defined(__x86_64__)
-  if (__builtin_expect(detail::use_tsc, 1)) return __rdtsc();
-#endif
-  return monotonic_ns();
+  return __builtin_expect(detail::use_tsc, 1) ? tsc() : monotonic_ns();
 }
 
 /// Converts ticks, which may be a negative number modulo 2^64, to nanoseconds, rounded down.  Without floating point,

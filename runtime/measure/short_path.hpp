@@ -38,6 +38,32 @@ inline std::uint64_t grow_own(std::atomic<std::uint64_t>& total, std::uint64_t a
   return amount;
 }
 
+#elif defined(__aarch64__) && defined(__GNUC__)
+
+/// A handler between the two exclusive instructions makes the store fail, and the addition is repeated.  An atomic
+/// addition is a call of a function as long as the compiler may not assume Armv8.1; a begin and end then cost 174
+/// instructions instead of 114.
+inline std::uint64_t grow_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noexcept {
+  std::uint64_t before, after;
+  std::uint32_t failed;
+  __asm__ volatile("1: ldxr %0, %3\n\tadd %1, %0, %4\n\tstlxr %w2, %1, %3\n\tcbnz %w2, 1b"
+                   : "=&r"(before), "=&r"(after), "=&r"(failed), "+Q"(total)
+                   : "r"(amount)
+                   : "memory");
+  return before;
+}
+inline void add_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noexcept { grow_own(total, amount); }
+inline bool count_own(std::atomic<std::int64_t>& total) noexcept {
+  std::int64_t after;
+  std::uint32_t failed;
+  __asm__ volatile("1: ldxr %0, %2\n\tadd %0, %0, #1\n\tstxr %w1, %0, %2\n\tcbnz %w1, 1b"
+                   : "=&r"(after), "=&r"(failed), "+Q"(total)
+                   :
+                   : "memory");
+  return after < 0;
+}
+inline void uncount_own(std::atomic<std::int64_t>& total) noexcept { total.fetch_sub(1, std::memory_order_relaxed); }
+
 #else
 
 inline void add_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noexcept {

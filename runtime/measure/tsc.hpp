@@ -1,5 +1,6 @@
-// The time-stamp counter (TSC) of x86-64 processors, and its rate.  Needs no library, no floating point and no memory,
-// so it can be used at any point of the host's execution.
+// The processor's time-stamp counter (TSC), and its rate: that of x86-64, or the virtual count of arm64, which the
+// system's clock is made from there.  Needs no library, no floating point and no memory, so it can be used at any point
+// of the host's execution.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,20 @@ inline std::uint64_t monotonic_ns() noexcept {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC_RAW, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+/// The time-stamp counter; on a platform without one, the system's clock.  Plain readings: serializing them costs more
+/// than the error it removes.
+inline std::uint64_t tsc() noexcept {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t count;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count) : : "memory");
+  return count;
+#else
+  return monotonic_ns();
+#endif
 }
 
 /// A moment on two clocks, or the time between two moments.
@@ -38,7 +53,7 @@ inline TscAndSystem read_both_clocks() noexcept {
   TscAndSystem best{};
   std::uint64_t least = ~std::uint64_t{0};
   for (int i = 0; i < 8; ++i) {
-    const std::uint64_t before = monotonic_ns(), t = __rdtsc(), after = monotonic_ns();
+    const std::uint64_t before = monotonic_ns(), t = tsc(), after = monotonic_ns();
     if (after - before < least) {
       least = after - before;
       best = {t, before + (after - before) / 2};
@@ -50,8 +65,8 @@ inline TscAndSystem read_both_clocks() noexcept {
 }  // namespace detail
 #endif
 
-/// Waits for 2 ms and returns how far both clocks have advanced.  Returns zeros at once if the processor has no TSC of
-/// constant rate.
+/// Returns how far both clocks advance in the same time.  Waits for 2 ms on x86-64, whose rate has to be measured.
+/// Returns zeros at once if there is no TSC of constant rate.
 inline TscAndSystem measure_tsc_rate() noexcept {
 #if defined(__x86_64__)
   if (detail::tsc_is_invariant()) {
@@ -61,6 +76,10 @@ inline TscAndSystem measure_tsc_rate() noexcept {
     const TscAndSystem end = detail::read_both_clocks();
     if (end.ticks > start.ticks) return {end.ticks - start.ticks, end.ns - start.ns};
   }
+#elif defined(__aarch64__)
+  std::uint64_t per_second;
+  __asm__("mrs %0, cntfrq_el0" : "=r"(per_second));
+  if (per_second != 0) return {per_second, 1'000'000'000u};
 #endif
   return {0, 0};
 }

@@ -89,6 +89,7 @@ static void inexact(const char* wanted) {
   feclearexcept(FE_ALL_EXCEPT);
   start(&solve, &cells, &count);
   feenableexcept(FE_INEXACT);
+  const int enabled = fegetexcept();
   for (int i = 0; i < 3; ++i) {
     CHECK_OK(effort_begin(solve));
     add_thirds(solve, cells, count);
@@ -96,7 +97,7 @@ static void inexact(const char* wanted) {
   }
   CHECK_OK(effort_progress_step());
   CHECK_OK(effort_finalize());
-  CHECK((fegetexcept() & FE_INEXACT) && fetestexcept(FE_ALL_EXCEPT) == 0);
+  CHECK(fegetexcept() == enabled && fetestexcept(FE_ALL_EXCEPT) == 0);
   fedisableexcept(FE_INEXACT);
   metrics = NULL;
 }
@@ -104,10 +105,11 @@ static void inexact(const char* wanted) {
 static void traps(void) {
   feclearexcept(FE_ALL_EXCEPT);
   feenableexcept(trapping);
+  const int enabled = fegetexcept(); /* many arm64 processors cannot trap */
   run(0);
-  CHECK(traps_in_callback == trapping);
+  CHECK(traps_in_callback == enabled);
   run(1);
-  CHECK(fegetexcept() == trapping);
+  CHECK(fegetexcept() == enabled);
   /* Amounts that would trap when compared or added. */
   effort_region_id solve;
   effort_work_id cells;

@@ -37,7 +37,7 @@ extern "C" __attribute__((visibility("default"))) int link(const char* from, con
     errno = EPERM;
     return -1;
   }
-  return static_cast<int>(::syscall(SYS_link, from, to));
+  return static_cast<int>(::syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 extern "C" __attribute__((visibility("default"))) int renameat2(int from_directory, const char* from, int to_directory,
                                                                 const char* to, unsigned flags) noexcept {

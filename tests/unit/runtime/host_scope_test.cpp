@@ -31,9 +31,10 @@ struct Restored {
 
 TEST_CASE("flags that the library raises do not reach the host") {
   const Restored restored;
-  for (const int raised : {0, FE_INEXACT, FE_INVALID | FE_OVERFLOW}) {
+  for (const int wanted : {0, FE_INEXACT, FE_INVALID | FE_OVERFLOW}) {
     std::feclearexcept(FE_ALL_EXCEPT);
-    std::feraiseexcept(raised);
+    std::feraiseexcept(wanted);
+    const int raised = std::fetestexcept(FE_ALL_EXCEPT);  // on arm64, an overflow is also inexact
     {
       const LibraryScope scope;
       compute();
@@ -47,10 +48,11 @@ TEST_CASE("traps and rounding of the host have no effect inside, and are restore
   const Restored restored;
   volatile double nearest = 1 / three;
   volatile long double nearest_x87 = 1 / three_x87;
-  for (const int traps : {0, FE_DIVBYZERO | FE_UNDERFLOW | FE_INEXACT}) {
+  for (const int wanted : {0, FE_DIVBYZERO | FE_UNDERFLOW | FE_INEXACT}) {
     std::feclearexcept(FE_ALL_EXCEPT);
     std::fesetround(FE_UPWARD);
-    feenableexcept(traps);
+    feenableexcept(wanted);
+    const int traps = fegetexcept();  // many arm64 processors cannot trap
     volatile bool same = false;
     int rounding[2], trapping[2], flags[2];
     const auto look = [&](int i) {
