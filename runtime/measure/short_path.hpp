@@ -42,7 +42,7 @@ inline std::uint64_t grow_own(std::atomic<std::uint64_t>& total, std::uint64_t a
 
 /// A handler between the two exclusive instructions makes the store fail, and the addition is repeated.  An atomic
 /// addition is a call of a function as long as the compiler may not assume Armv8.1; a begin and end then cost 174
-/// instructions instead of 114.
+/// instructions instead of 126 (GCC 12, -O2).
 inline std::uint64_t grow_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noexcept {
   std::uint64_t before, after;
   std::uint32_t failed;

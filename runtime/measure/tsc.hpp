@@ -65,8 +65,8 @@ inline TscAndSystem read_both_clocks() noexcept {
 }  // namespace detail
 #endif
 
-/// Returns how far both clocks advance in the same time.  Waits for 2 ms on x86-64, whose rate has to be measured.
-/// Returns zeros at once if there is no TSC of constant rate.
+/// Returns how far both clocks advance in the same time.  Takes 2 ms on x86-64, where the rate has to be measured.
+/// Returns zeros, without waiting, if the processor has no TSC that runs at a constant rate.
 inline TscAndSystem measure_tsc_rate() noexcept {
 #if defined(__x86_64__)
   if (detail::tsc_is_invariant()) {
