@@ -43,6 +43,7 @@ struct Host {
   pthread_t callback_thread{};
   ThreadMark mark;                       ///< on that thread
   const void* callback_frame = nullptr;  ///< stack frame of call_host, which called the callback
+  void* callback_call = nullptr;         ///< an address in that function, as it was compiled
   bool rebalancing = false;              ///< between effort_rebalance_begin and _end
 };
 inline Host host;
