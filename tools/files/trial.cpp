@@ -7,6 +7,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
 #include <system_error>
 
 namespace effort::tools {
@@ -21,7 +24,10 @@ void limit_to(int resource, std::uint64_t most) {
   setrlimit(resource, &now);
 }
 
-[[noreturn]] void be_child(std::uint64_t seconds, const std::function<void()>& use) {
+constexpr int threw = 1;  ///< exit code of a child whose `use` threw
+
+/// Writes the text of an error of `use` to `errors`.
+[[noreturn]] void be_child(int errors, std::uint64_t seconds, const std::function<void()>& use) {
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nowhere >= 0) {
     dup2(nowhere, STDOUT_FILENO);
@@ -31,22 +37,42 @@ void limit_to(int resource, std::uint64_t most) {
   limit_to(RLIMIT_CPU, seconds);
   try {
     use();
-  } catch (...) {  // the caller meets the same error
+  } catch (const std::exception& e) {
+    [[maybe_unused]] const ssize_t written = ::write(errors, e.what(), std::strlen(e.what()));
+    _exit(threw);
   }
   _exit(0);
+}
+
+std::string read_to_end(int file) {
+  std::string text;
+  char part[512];
+  ssize_t n = 0;
+  while ((n = ::read(file, part, sizeof part)) > 0 || (n < 0 && errno == EINTR))
+    if (n > 0) text.append(part, static_cast<std::size_t>(n));
+  return text;
 }
 
 }  // namespace
 
 Trial try_in_child(const std::string& path, std::uint64_t seconds, const std::function<void()>& use) {
-  const pid_t child = fork();
-  if (child == 0) be_child(seconds, use);
+  int errors[2];
+  const bool piped = pipe2(errors, O_CLOEXEC) == 0;
+  const pid_t child = piped ? fork() : -1;
+  if (child == 0) be_child(errors[1], seconds, use);
+  const int reason = errno;
+  if (piped) ::close(errors[1]);
+  const std::string error = child > 0 ? read_to_end(errors[0]) : "";
+  if (piped) ::close(errors[0]);
   if (child < 0)
-    throw std::system_error(errno, std::generic_category(), "cannot start a process to try '" + path + "'");
+    throw std::system_error(reason, std::generic_category(), "cannot start a process to try '" + path + "'");
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return Trial::returned;  // the host's handler has already collected the child
-  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? Trial::returned : Trial::crashed;
+  if (WIFEXITED(status)) {
+    if (WEXITSTATUS(status) == threw) throw std::runtime_error(error);
+    return WEXITSTATUS(status) == 0 ? Trial::returned : Trial::crashed;
+  }
   return WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL ? Trial::looped : Trial::crashed;
 }
 

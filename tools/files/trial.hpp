@@ -9,10 +9,11 @@ namespace effort::tools {
 
 enum class Trial { returned, crashed, looped };
 
-/// Runs `use` in a child process without output.  Errors that it throws are left to the caller, which meets the same
-/// ones afterwards.
+/// Runs `use` in a child process without output.
 /// @param path     for the message of an error
 /// @param seconds  of CPU time, after which it counts as looping
+/// @throws std::runtime_error the error that `use` throws: the caller must not use the file then, because the library
+///         may have damaged the child's memory before it reported the error
 /// @throws std::system_error if no process can be started
 Trial try_in_child(const std::string& path, std::uint64_t seconds, const std::function<void()>& use);
 

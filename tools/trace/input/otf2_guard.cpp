@@ -24,21 +24,30 @@ std::uint64_t size_of(const std::string& anchor) {
   return error ? bytes : bytes + definitions;
 }
 
-void read_all_definitions(const std::string& anchor) {
-  Messages messages;
-  OTF2_Reader* const reader = OTF2_Reader_Open(anchor.c_str());
-  if (reader == nullptr) return;
-  if (OTF2_Reader_SetSerialCollectiveCallbacks(reader) == OTF2_SUCCESS) read_definitions(reader, messages, anchor);
-  OTF2_Reader_Close(reader);
+Reader open_untried(const std::string& anchor, Messages& messages) {
+  Reader reader(OTF2_Reader_Open(anchor.c_str()), OTF2_Reader_Close);
+  if (!reader) {
+    const std::string reason = messages.take();
+    if (reason.find("version conflicts") != std::string::npos)
+      throw std::runtime_error("the OTF2 archive '" + anchor +
+                               "' has another format version than effort's OTF2 library reads (" + OTF2_VERSION +
+                               "): build effort with the library that wrote the archive, or a newer one");
+    throw std::runtime_error("cannot open the OTF2 archive '" + anchor + "': " + reason);
+  }
+  check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), messages, anchor, "read the OTF2 archive");
+  return reader;
 }
 
 }  // namespace
 
-void try_archive(const std::string& anchor) {
+Reader open_archive(const std::string& anchor, Messages& messages) {
   // Reading 100 MB takes well under a second.
   const std::uint64_t seconds = 4 + size_of(anchor) / 10'000'000;
-  const Trial trial = try_in_child(anchor, seconds, [&] { read_all_definitions(anchor); });
-  if (trial == Trial::returned) return;
+  const Trial trial = try_in_child(anchor, seconds, [&] {
+    const Reader reader = open_untried(anchor, messages);
+    read_definitions(reader.get(), messages, anchor);
+  });
+  if (trial == Trial::returned) return open_untried(anchor, messages);
   throw std::runtime_error("the OTF2 archive '" + anchor + "' is damaged: the OTF2 library " +
                            (trial == Trial::looped ? "does not return" : "crashes") +
                            " reading its definitions; write the archive again or restore a copy");

@@ -1,14 +1,19 @@
-// Tries an OTF2 archive in a child process, so that a damaged one does no harm.
+// Opens an OTF2 archive, after a child process has tried it, so that a damaged one does no harm.
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include "tools/trace/otf2/library.hpp"
 
 namespace effort::tools::otf2 {
 
-/// Opens an archive and reads its definitions in a child process with limits of time and memory.  The library trusts
-/// the numbers in the anchor file: wrong ones make it loop, or write out of bounds.  Errors that the library reports
-/// are left to the caller, which gets the same ones.
-/// @throws std::runtime_error if the library does not return
-void try_archive(const std::string& anchor);
+using Reader = std::unique_ptr<OTF2_Reader, decltype(&OTF2_Reader_Close)>;
+
+/// Opens an archive whose definitions a child process with limits of time and memory could read.  The library trusts
+/// the numbers in the anchor file: wrong ones make it loop, or write out of bounds, sometimes unnoticed before it
+/// reports an error.
+/// @throws std::runtime_error if it cannot be opened, or the library does not return
+Reader open_archive(const std::string& anchor, Messages& messages);
 
 }  // namespace effort::tools::otf2

@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Reader = std::unique_ptr<OTF2_Reader, decltype(&OTF2_Reader_Close)>;
 constexpr const char* world = "MPI_COMM_WORLD";
 
 std::uint8_t kind_of(const otf2::Definitions::Region& region) {
@@ -117,7 +116,7 @@ class Archive {
   std::string anchor_;
   Trace trace_;
   otf2::Messages messages_;
-  Reader reader_;
+  otf2::Reader reader_;
   otf2::Definitions definitions_;
   otf2::Tables tables_{definitions_, {}, {}, {}, {}, {}};
   otf2::Counts counts_;
@@ -128,17 +127,7 @@ class Archive {
 
 void Archive::open() {
   check_files(anchor_);
-  otf2::try_archive(anchor_);
-  reader_.reset(OTF2_Reader_Open(anchor_.c_str()));
-  if (!reader_) {
-    const std::string reason = messages_.take();
-    if (reason.find("version conflicts") != std::string::npos)
-      throw std::runtime_error("the OTF2 archive '" + anchor_ +
-                               "' has another format version than effort's OTF2 library reads (" + OTF2_VERSION +
-                               "): build effort with the library that wrote the archive, or a newer one");
-    throw std::runtime_error("cannot open the OTF2 archive '" + anchor_ + "': " + reason);
-  }
-  otf2::check(OTF2_Reader_SetSerialCollectiveCallbacks(reader_.get()), messages_, anchor_, "read the OTF2 archive");
+  reader_ = otf2::open_archive(anchor_, messages_);
   definitions_ = otf2::read_definitions(reader_.get(), messages_, anchor_);
   char* creator = nullptr;
   if (OTF2_Reader_GetCreator(reader_.get(), &creator) == OTF2_SUCCESS && creator != nullptr) trace_.recorder = creator;
