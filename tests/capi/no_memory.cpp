@@ -77,6 +77,7 @@ bool freed_once_and_untouched() {
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 void free(void* memory) {
   const std::size_t at = memory && armed.load(std::memory_order_acquire) ? n_freed++ : most_freed;
@@ -96,6 +97,7 @@ int posix_memalign(void** out, std::size_t to, std::size_t bytes) {
   return 0;
 }
 }
+#pragma GCC visibility pop
 
 namespace {
 
