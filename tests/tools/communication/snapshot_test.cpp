@@ -56,7 +56,8 @@ TEST_CASE("the matrix of a snapshot, over windows and nodes") {
                            {"sizes", json::array()}}));
   CHECK(matrix[1]["a"] == 1);
   const json large({{"least", 512}, {"most", 1023}, {"messages", 4}});
-  CHECK(std::any_of(matrix.begin(), matrix.end(), [&](const json& row) { return row["sizes"] == json({large}); }));
+  CHECK(
+      std::any_of(matrix.begin(), matrix.end(), [&](const json& row) { return row["sizes"] == json::array({large}); }));
   CHECK(matrix[3]["a"] == 2);
 
   const json pairs = scratch.run({"comm", "pairs", "--json", "run.effort"}).json();
