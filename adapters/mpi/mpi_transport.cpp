@@ -34,7 +34,7 @@ MpiTransport::MpiTransport(std::size_t ranks)
 void MpiTransport::duplicate(MPI_Comm comm) {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
-  any_thread_ = threads_until_finalize && level == MPI_THREAD_MULTIPLE;
+  any_thread_ = level == MPI_THREAD_MULTIPLE && second_thread_may_call();
   if (!ok(PMPI_Comm_dup(comm, &world_), "MPI_Comm_dup")) throw Error(Status::mpi, error_);
   // If one of the library's own calls fails, it must return a code and not run the host's error handler, which may
   // abort.

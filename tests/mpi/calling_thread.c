@@ -1,5 +1,5 @@
-/* calling_thread LEVEL: below MPI_THREAD_MULTIPLE, and with MPICH at every level, the library calls MPI on the host's
- * thread alone, and only while that is in one of its calls. */
+/* calling_thread LEVEL: below MPI_THREAD_MULTIPLE, and with MPICH and Open MPI 6 at every level, the library calls MPI on
+ * the host's thread alone, and only while that is in one of its calls. */
 #define _GNU_SOURCE
 #include "mpi_check.h"
 
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   start_mpi(&argc, &argv, argv[1]);
   host = pthread_self();
-#if defined(MPICH_VERSION)
+#if defined(MPICH_VERSION) || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 6)
   single = 1;
 #else
   single = strcmp(argv[1], "multiple") != 0;

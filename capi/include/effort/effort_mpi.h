@@ -12,9 +12,8 @@ extern "C" {
 /** Starts the library on all ranks of `comm`, which is duplicated.  Collective; the same status on all ranks.
  *  After effort_init it attaches the communicator to that session, once and before the first progress step; it
  *  adopts a session that an adapter has begun.  Rank 0's configuration holds for all ranks.  Unless MPI was initialized
- *  with MPI_THREAD_MULTIPLE, and with MPICH always, the library calls MPI only inside its own calls, on the host's
- *  thread.  A session that no
- *  rank finalizes is finalized at the start of MPI_Finalize.
+ *  with MPI_THREAD_MULTIPLE, and with MPICH and Open MPI 6 always, the library calls MPI only inside its own calls, on
+ *  the host's thread.  A session that no rank finalizes is finalized at the start of MPI_Finalize.
  *  Errors: EFFORT_ERR_MPI (before MPI_Init, after MPI_Finalize, another MPI implementation than this library was
  *  built with), EFFORT_ERR_STATE (progress steps were taken), EFFORT_ERR_MEMORY, and those of effort_init. */
 EFFORT_API effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg);
