@@ -1,5 +1,5 @@
-/* calling_thread LEVEL: below MPI_THREAD_MULTIPLE, and with MPICH and Open MPI 6 at every level, the library calls MPI on
- * the host's thread alone, and only while that is in one of its calls. */
+/* calling_thread LEVEL: below MPI_THREAD_MULTIPLE, and with MPICH and Open MPI 6 at every level, the library calls MPI
+ * on the host's thread alone, and only while that is in one of its calls. */
 #define _GNU_SOURCE
 #include "mpi_check.h"
 
