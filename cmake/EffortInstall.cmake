@@ -52,8 +52,15 @@ endfunction()
 
 # Makes one relocatable object in which everything but the C API is local, so that a host that links it statically can
 # have its own Kokkos or zstd. Without --force-group-allocation the final link would merge section groups, whose symbols
-# have become local, with the host's copies.
+# have become local, with the host's copies. LLVM's linker, which CMake takes with Clang, knows it only from version 19
+# on.
 function(effort_add_static_host_library name core)
+  set(linker "${CMAKE_LINKER}")
+  if(linker MATCHES "lld[^/]*$")
+    find_program(EFFORT_GNU_LINKER ld.bfd DOC "Makes the static libraries if CMAKE_LINKER is LLVM's" REQUIRED)
+    mark_as_advanced(EFFORT_GNU_LINKER)
+    set(linker "${EFFORT_GNU_LINKER}")
+  endif()
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}_all.o")
   set(archive "${CMAKE_CURRENT_BINARY_DIR}/lib${name}.a")
   set(parts "")
@@ -65,7 +72,7 @@ function(effort_add_static_host_library name core)
     endif()
   endforeach()
   add_custom_command(OUTPUT "${archive}"
-    COMMAND "${CMAKE_LINKER}" -r --force-group-allocation -o "${object}" --whole-archive "$<TARGET_FILE:${core}>"
+    COMMAND "${linker}" -r --force-group-allocation -o "${object}" --whole-archive "$<TARGET_FILE:${core}>"
     --no-whole-archive --start-group ${parts} --end-group
     COMMAND "${CMAKE_OBJCOPY}" --wildcard "--keep-global-symbol=effort_*" "${object}"
     COMMAND "${CMAKE_COMMAND}" -E rm -f "${archive}"
