@@ -247,7 +247,8 @@ struct NearestKernel {
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     for_groups(team, teams, least_group, 0, rows, [&](std::size_t begin, std::size_t width) {
       const std::size_t whole = width / lanes * lanes;
-      simd::for_each_pack<double>(team, whole, [=, this](std::size_t j, auto pack) { find<pack>(begin + j); });
+      simd::for_each_pack<double>(team, whole,
+                                  [=, this](std::size_t j, auto pack) { this->template find<pack>(begin + j); });
       simd::for_each(team, width - whole, [=, this](std::size_t j) { find<1>(begin + whole + j); });
     });
   }
