@@ -70,7 +70,7 @@ Trial try_in_child(const std::string& path, std::uint64_t seconds, const std::fu
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return Trial::returned;  // the host's handler has already collected the child
   if (WIFEXITED(status)) {
-    if (WEXITSTATUS(status) == threw) throw std::runtime_error(error);
+    if (WEXITSTATUS(status) == threw && !error.empty()) throw std::runtime_error(error);
     return WEXITSTATUS(status) == 0 ? Trial::returned : Trial::crashed;
   }
   return WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL ? Trial::looped : Trial::crashed;
