@@ -32,7 +32,8 @@ Reader open_untried(const std::string& anchor, Messages& messages) {
       throw std::runtime_error("the OTF2 archive '" + anchor +
                                "' has another format version than effort's OTF2 library reads (" + OTF2_VERSION +
                                "): build effort with the library that wrote the archive, or a newer one");
-    throw std::runtime_error("cannot open the OTF2 archive '" + anchor + "': " + reason);
+    throw std::runtime_error("cannot open the OTF2 archive '" + anchor + "': " + reason +
+                             " (give the .otf2 file of an archive that was written to its end)");
   }
   check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), messages, anchor, "read the OTF2 archive");
   return reader;
