@@ -24,8 +24,6 @@ void limit_to(int resource, std::uint64_t most) {
   setrlimit(resource, &now);
 }
 
-constexpr int threw = 1;  ///< exit code of a child whose `use` threw
-
 /// Writes the text of an error of `use` to `errors`.
 [[noreturn]] void be_child(int errors, std::uint64_t seconds, const std::function<void()>& use) {
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -39,7 +37,6 @@ constexpr int threw = 1;  ///< exit code of a child whose `use` threw
     use();
   } catch (const std::exception& e) {
     [[maybe_unused]] const ssize_t written = ::write(errors, e.what(), std::strlen(e.what()));
-    _exit(threw);
   }
   _exit(0);
 }
@@ -66,13 +63,11 @@ Trial try_in_child(const std::string& path, std::uint64_t seconds, const std::fu
   if (piped) ::close(errors[0]);
   if (child < 0)
     throw std::system_error(reason, std::generic_category(), "cannot start a process to try '" + path + "'");
-  int status = 0;
+  int status = 0;  // as of a child that returned
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return Trial::returned;  // the host's handler has already collected the child
-  if (WIFEXITED(status)) {
-    if (WEXITSTATUS(status) == threw && !error.empty()) throw std::runtime_error(error);
-    return WEXITSTATUS(status) == 0 ? Trial::returned : Trial::crashed;
-  }
+    if (errno != EINTR) break;  // the host's handler has already collected the child
+  if (!error.empty()) throw std::runtime_error(error);
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? Trial::returned : Trial::crashed;
   return WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL ? Trial::looped : Trial::crashed;
 }
 
