@@ -1,15 +1,18 @@
-# Runs a halo on simulated nodes, places its ranks, runs it in that order, and compares the bytes that left a node with
-# those predicted.
-# cmake -DLAUNCH=... -DRANKS=n -DGRID="w;h" -DPRELOAD=lib -DHOST=program -DEFFORT=command -DDIR=folder -P place.cmake
+# Runs a program with its ranks scattered over four simulated nodes, places them, runs it again in that order, and
+# compares the part of the bytes that left a node with the predicted one: equal, or within PERCENT of it if the program
+# sends something else in each run.
+# cmake -DLAUNCH=... -DRANKS=8|16|... -DPRELOAD=lib -DNODES=lib -DCOMMAND="program;argument;..." -DPERCENT=n
+#   -DEFFORT=command -DDIR=folder -P place.cmake
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE "${DIR}")
-function(run_and_place name)
+math(EXPR per_node "${RANKS} / 4")
+function(run_and_place order name)
   file(MAKE_DIRECTORY "${DIR}/${name}")
-  execute_process(COMMAND ${LAUNCH} ${RANKS} env "LD_PRELOAD=${PRELOAD}" "EFFORT_SNAPSHOT_DIR=${DIR}/${name}"
-      EFFORT_COMM_MATRIX=1 EFFORT_RANKS_PER_NODE=4 "${HOST}" ${GRID} ${ARGN}
-    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 100)
+  execute_process(COMMAND ${LAUNCH} ${RANKS} env "LD_PRELOAD=${NODES} ${PRELOAD}" "NODES_ORDER=${order}"
+      "NODES_SIZE=${per_node}" "EFFORT_SNAPSHOT_DIR=${DIR}/${name}" EFFORT_COMM_MATRIX=1 ${COMMAND}
+    RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 200)
   if(code)
-    message(FATAL_ERROR "the halo ended with ${code}:\n${text}")
+    message(FATAL_ERROR "the program ended with ${code}:\n${text}")
   endif()
   file(GLOB snapshot "${DIR}/${name}/*.effort")
   execute_process(COMMAND "${EFFORT}" place ${snapshot} --format mpich -o "${DIR}/${name}/order" --json
@@ -20,14 +23,28 @@ function(run_and_place name)
   message(STATUS "${name}: ${json}")
   foreach(key bytes off_node off_node_before)
     string(JSON value GET "${json}" ${key})
-    set(${name}_${key} "${value}" PARENT_SCOPE)
+    string(REGEX REPLACE "[.].*" "" ${name}_${key} "${value}")
+    set(${name}_${key} "${${name}_${key}}" PARENT_SCOPE)
   endforeach()
 endfunction()
-run_and_place(first)
-run_and_place(second "${DIR}/first/order")
+
+math(EXPR last "${RANKS} - 1")
+foreach(slot RANGE ${last})
+  math(EXPR rank "3 * ${slot} % ${RANKS}")
+  file(APPEND "${DIR}/scattered" "${rank}\n")
+endforeach()
+run_and_place("${DIR}/scattered" first)
+run_and_place("${DIR}/first/order" second)
 if(NOT first_off_node LESS first_off_node_before)
   message(FATAL_ERROR "no better order was found: ${first_off_node} bytes instead of ${first_off_node_before}")
 endif()
-if(NOT second_off_node_before EQUAL first_off_node OR NOT second_bytes EQUAL first_bytes)
-  message(FATAL_ERROR "${second_off_node_before} bytes left a node, predicted were ${first_off_node}")
+if(PERCENT EQUAL 0 AND NOT second_bytes EQUAL first_bytes)
+  message(FATAL_ERROR "${second_bytes} bytes were sent, ${first_bytes} in the first run")
+endif()
+math(EXPR predicted "1000000 * ${first_off_node} / ${first_bytes}")
+math(EXPR measured "1000000 * ${second_off_node_before} / ${second_bytes}")
+math(EXPR most "${predicted} + ${predicted} * ${PERCENT} / 100")
+math(EXPR least "${predicted} - ${predicted} * ${PERCENT} / 100")
+if(measured LESS least OR measured GREATER most)
+  message(FATAL_ERROR "${measured} of a million bytes left a node, predicted were ${predicted}")
 endif()
