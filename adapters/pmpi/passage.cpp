@@ -136,10 +136,10 @@ void Thread::pass(const Path& landmark) {
 void Thread::read_cpu_clock(Site& site) {
   constexpr std::uint64_t free_reads = 4096;
   if (cpu_reads_ == 0) first_read_ = left;
-  // poll_gap is 5 microseconds, and two readings cost less than a fifth of that.  After the first ones, that is one
-  // percent of the time.
+  // Two readings cost about a microsecond.  After the first ones, one pair in 50 times poll_gap, 250 microseconds,
+  // takes less than half a percent of the time.
   cpu_left_ = too_many_reads;
-  if (cpu_reads_ > free_reads && (cpu_reads_ - free_reads) * 20 * poll_gap > left - first_read_) return;
+  if (cpu_reads_ > free_reads && (cpu_reads_ - free_reads) * 50 * poll_gap > left - first_read_) return;
   cpu_left_ = measure::thread_cpu_ns();
   ++cpu_reads_;
   --site.reads;

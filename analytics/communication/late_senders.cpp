@@ -57,12 +57,14 @@ void LateSenders::post(int local, const MessagePart& part) {
   }
   Open open;
   open.is_open = true;
+  const std::uint32_t probe = probe_of(local, part);
   if (resolved && rank.deferred.empty()) {
     open.channel = &channel({part.peer, ranks_[static_cast<std::size_t>(local)], part.communicator, part.tag});
     open.ordinal = open.channel->second.posted++;
+    add_message(*open.channel, open.ordinal, probe);
   } else if (resolved || numbered) {
     open.deferred = rank.n_passed + rank.deferred.size();
-    rank.deferred.push_back({part.peer, part.tag, part.communicator, part.request, none, resolved, false});
+    rank.deferred.push_back({part.peer, part.tag, part.communicator, part.request, none, probe, resolved, false});
   }
   if (numbered) rank.open[part.request] = open;
   if (rank.deferred.size() > most_deferred) {  // assume that the first one never ends
@@ -77,7 +79,7 @@ void LateSenders::drop_deferred(int local, std::uint64_t number) {
   Rank& rank = local_[static_cast<std::size_t>(local)];
   Post& post = rank.deferred[number - rank.n_passed];
   post.cancelled = true;
-  post.request = post.call = none;
+  post.request = post.call = post.probe = none;
   pass_resolved(local);
 }
 
@@ -89,28 +91,38 @@ std::uint32_t LateSenders::call_of(int local, const MessagePart& part) {
   return static_cast<std::uint32_t>(calls_.size() - 1);
 }
 
+/// The probe before a receive; none if there was none.
+std::uint32_t LateSenders::probe_of(int local, const MessagePart& part) {
+  if (part.probe_end_ns <= part.probe_begin_ns) return none;
+  calls_.push_back({local, part.step, part.probe_begin_ns, part.probe_end_ns});
+  calls_.back().probes = true;
+  return static_cast<std::uint32_t>(calls_.size() - 1);
+}
+
+void LateSenders::add_message(Entry& channel, std::uint64_t ordinal, std::uint32_t call) {
+  if (call != none) messages_.push_back({&channel, ordinal, call});
+}
+
 void LateSenders::complete(int local, const MessagePart& part) {
   if (part.peer < 0 || part.peer >= n_ranks_ || part.tag < 0)
     return part.type == MessagePart::Type::receive_done ? cancel(local, part) : void();
   Rank& rank = local_[static_cast<std::size_t>(local)];
   const std::int32_t me = ranks_[static_cast<std::size_t>(local)];
   ++received_;
-  const std::uint32_t call = call_of(local, part);
+  const std::uint32_t probe = part.type == MessagePart::Type::receive ? probe_of(local, part) : none,
+                      call = call_of(local, part);
   if (part.type == MessagePart::Type::receive) {
     if (!rank.deferred.empty())
-      return rank.deferred.push_back({part.peer, part.tag, part.communicator, none, call, true, false});
+      return rank.deferred.push_back({part.peer, part.tag, part.communicator, none, call, probe, true, false});
     Entry& entry = channel({part.peer, me, part.communicator, part.tag});
     const std::uint64_t ordinal = entry.second.posted++;
-    if (call != none) messages_.push_back({&entry, ordinal, call});
-    return;
+    add_message(entry, ordinal, probe);
+    return add_message(entry, ordinal, call);
   }
   if (part.request >= rank.open.size() || !rank.open[part.request].is_open) return;  // its start was lost
   Open& open = rank.open[part.request];
   open.is_open = false;
-  if (open.channel) {
-    if (call != none) messages_.push_back({open.channel, open.ordinal, call});
-    return;
-  }
+  if (open.channel) return add_message(*open.channel, open.ordinal, call);
   Post& post = rank.deferred[open.deferred - rank.n_passed];
   post.peer = part.peer;
   post.tag = part.tag;
@@ -131,6 +143,7 @@ void LateSenders::cancel(int local, const MessagePart& part) {
   --open.channel->second.posted;
   for (Open& other : rank.open)
     if (other.is_open && other.channel == open.channel && other.ordinal > open.ordinal) --other.ordinal;
+  std::erase_if(messages_, [&](const Message& m) { return m.channel == open.channel && m.ordinal == open.ordinal; });
   for (Message& m : messages_)
     if (m.channel == open.channel && m.ordinal > open.ordinal) --m.ordinal;
 }
@@ -149,7 +162,8 @@ void LateSenders::pass_first(int local) {
   if (post.cancelled) return;
   Entry& entry = channel({post.peer, ranks_[static_cast<std::size_t>(local)], post.communicator, post.tag});
   const std::uint64_t ordinal = entry.second.posted++;
-  if (post.call != none) messages_.push_back({&entry, ordinal, post.call});
+  add_message(entry, ordinal, post.probe);
+  add_message(entry, ordinal, post.call);
   if (post.request >= rank.open.size()) return;
   rank.open[post.request].channel = &entry;
   rank.open[post.request].ordinal = ordinal;
@@ -172,7 +186,7 @@ void LateSenders::restart() {
     for (Open* o : open) o->ordinal = o->channel->second.posted++;
     for (Post& post : rank.deferred) {
       if (post.call != none) post.cancelled = true;  // it was complete before
-      post.call = none;
+      post.call = post.probe = none;
     }
   }
 }
@@ -256,11 +270,14 @@ std::vector<std::int64_t> LateSenders::ask(Communicator& nodes, const NodeClock&
 /// Determines for each call how late the message sent last was.
 void LateSenders::judge(const std::vector<std::int64_t>& sent, const NodeClock& clock) {
   const auto uncertain = [&](const Message& m) { return is_here(m.channel->first.sender) ? 0 : clock.bound; };
+  const auto after = [&](std::size_t i) {
+    return sent[i] != not_yet && sent[i] != long_ago &&
+           sent[i] > calls_[messages_[i].call].end_ns + uncertain(messages_[i]);
+  };
   for (std::size_t i = 0; i < messages_.size(); ++i) {
-    const Message& m = messages_[i];
-    if (sent[i] == not_yet || sent[i] == long_ago || sent[i] <= calls_[m.call].end_ns + uncertain(m)) continue;
+    if (calls_[messages_[i].call].probes || !after(i)) continue;
     ++reversed_;
-    m.channel->second.suspect = true;
+    messages_[i].channel->second.suspect = true;
   }
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
@@ -268,7 +285,7 @@ void LateSenders::judge(const std::vector<std::int64_t>& sent, const NodeClock& 
     if (sent[i] == not_yet) call.waiting = true;
     const std::int32_t sender = m.channel->first.sender;
     if (sent[i] == not_yet || sent[i] == long_ago || m.channel->second.suspect ||
-        sender == ranks_[static_cast<std::size_t>(call.local)])
+        sender == ranks_[static_cast<std::size_t>(call.local)] || (call.probes && after(i)))
       continue;
     const std::int64_t late_by = sent[i] - call.begin_ns;
     if (late_by <= uncertain(m) || std::tie(late_by, sender) <= std::tie(call.late_by, call.late)) continue;
@@ -283,7 +300,8 @@ std::vector<LateSender> LateSenders::take_waits(const std::vector<std::int64_t>&
   std::vector<bool> held(calls_.size(), false);
   for (const Rank& rank : local_)
     for (const Post& post : rank.deferred)
-      if (post.call != none) held[post.call] = true;
+      for (const std::uint32_t call : {post.call, post.probe})
+        if (call != none) held[call] = true;
   std::vector<LateSender> out;
   std::vector<Call> kept;
   std::vector<std::uint32_t> place(calls_.size(), none);
@@ -305,7 +323,8 @@ std::vector<LateSender> LateSenders::take_waits(const std::vector<std::int64_t>&
       open.push_back({messages_[i].channel, messages_[i].ordinal, place[messages_[i].call]});
   for (Rank& rank : local_)
     for (Post& post : rank.deferred)
-      if (post.call != none) post.call = place[post.call];
+      for (std::uint32_t* const call : {&post.call, &post.probe})
+        if (*call != none) *call = place[*call];
   calls_ = std::move(kept);
   messages_ = std::move(open);
   return out;

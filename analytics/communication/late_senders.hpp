@@ -31,6 +31,9 @@ struct MessagePart {
   std::int64_t begin_ns = 0,
                end_ns = 0;  ///< of the call, on the node's clock; the end only if the part completes a message
   std::int64_t step = 0;    ///< in which the call ended
+  /// Of a receive or receive_start: the blocking probe of its thread since the previous one; if the end is not larger,
+  /// there was none.
+  std::int64_t probe_begin_ns = 0, probe_end_ns = 0;
 };
 
 /// A call that waited for a message that had not been sent.
@@ -44,8 +47,9 @@ struct LateSender {
 
 /// Finds waits for late senders, as analytics/communication/waits.hpp defines them: from the start of the call that
 /// completes a receive to the start of the call that sends, and at most to the end of the former; a call that completes
-/// several messages waits for the one sent last.  Probes are not evaluated.  A message from another node only counts if
-/// it was late by more than the clocks' bound.
+/// several messages waits for the one sent last.  A blocking probe waits for the message of the receive that follows
+/// it, unless it ended before that message was sent.  A message from another node only counts if it was late by more
+/// than the clocks' bound.
 ///
 /// Sends and receives are matched as in MPI: for each sender, receiver, communicator and tag, the k-th send belongs to
 /// the k-th receive in the order in which receives were posted.  For this, the records must be complete from the first
@@ -109,8 +113,8 @@ class LateSenders {
   struct Post {
     std::int32_t peer, tag;
     std::uint32_t communicator;
-    std::uint32_t request, call;  ///< call: that completed it, or none
-    bool resolved, cancelled;     ///< resolved: peer and tag are known
+    std::uint32_t request, call, probe;  ///< call: that completed it, or none
+    bool resolved, cancelled;            ///< resolved: peer and tag are known
   };
   /// A posted receive that is not complete.  It has a channel, or a place among the deferred ones.
   struct Open {
@@ -130,11 +134,12 @@ class LateSenders {
     std::int64_t late_by = 0;  ///< of the message sent last
     std::int32_t late = -1;
     int level = 0;
+    bool probes = false;
     bool counts = true;     ///< the call is in the sample
     bool waiting = false;   ///< the time of a send is still unknown
     bool deferred = false;  ///< kept from the preceding window
   };
-  /// A receive that is complete.
+  /// A message, and a call that completed its receive or probed it.
   struct Message {
     Entry* channel;
     std::uint64_t ordinal;
@@ -155,6 +160,8 @@ class LateSenders {
   void pass_resolved(int local);
   void pass_first(int local);
   std::uint32_t call_of(int local, const MessagePart& part);
+  std::uint32_t probe_of(int local, const MessagePart& part);
+  void add_message(Entry& channel, std::uint64_t ordinal, std::uint32_t call);
   std::int64_t sent_at(const Channel& channel, std::uint64_t ordinal) const;
   void choose_sample(const NodeClock& clock);
   std::vector<std::int64_t> ask(Communicator& nodes, const NodeClock& clock);

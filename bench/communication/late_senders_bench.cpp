@@ -116,8 +116,8 @@ double reading(int windows) {
   recording::Stream stream;
   stream.offer(&ring);
   stream.adopt(0);
-  engine::MessageReader reader(ring,
-                               {[](std::uint64_t t) { return measure::ns_of(t); }, [](std::uint32_t) { return 0; }});
+  engine::MessageReader reader(ring, {[](std::uint64_t t) { return measure::ns_of(t); },
+                                      [](std::uint32_t) { return 0; }, [](std::uint32_t) { return "MPI_Send"; }});
   using recording::RecordKind;
   std::vector<double> times;
   std::uint64_t now = 1000;

@@ -76,6 +76,18 @@ void MessageReader::leave(Thread& thread, std::uint32_t region, std::uint64_t no
   thread.left.end = now;
   thread.stack.resize(depth - 1);
   if (thread.left.has_messages) add_inside(thread.left);
+  if (is_probe(region)) thread.probe = thread.left;
+}
+
+/// Whether a region is a probe that blocks until there is a message.
+bool MessageReader::is_probe(std::uint32_t region) {
+  if (region >= probes_.size()) probes_.resize(region + 1, Probes::unknown);
+  Probes& known = probes_[region];
+  if (known == Probes::unknown) {
+    const std::string call = translate_.call(region);
+    if (!call.empty()) known = call == "MPI_Probe" || call == "MPI_Mprobe" ? Probes::yes : Probes::no;
+  }
+  return known == Probes::yes;
 }
 
 /// Messages that a call starts are recorded inside it; those that it completes, after it.
@@ -99,6 +111,14 @@ void MessageReader::add_message(Thread& thread, const Word* record, std::uint64_
               : what == RecordKind::receive_start                        ? MessagePart::Type::receive_start
               : what == RecordKind::receive_done                         ? MessagePart::Type::receive_done
                                                                          : MessagePart::Type::cancelled;
+  if (what == RecordKind::receive || what == RecordKind::receive_start) {
+    if (thread.probe.end > thread.probe.begin) {
+      part.probe_begin_ns = translate_.ns(thread.probe.begin);
+      part.probe_end_ns = translate_.ns(thread.probe.end);
+      add_inside(thread.probe);
+    }
+    thread.probe = {};
+  }
   part.peer = recording::peer_of(record[0]);
   part.tag = static_cast<std::int32_t>(record[2]);
   part.request = static_cast<std::uint32_t>(record[2] >> 32);

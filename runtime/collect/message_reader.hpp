@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,10 +16,11 @@ namespace effort::engine {
 /// Reads the messages of one rank, step after step.
 class MessageReader {
  public:
-  /// Both are called by read().
+  /// Called by read().
   struct Translate {
     std::function<std::int64_t(std::uint64_t ticks)> ns;             ///< on the clock of the parts
     std::function<std::int64_t(std::uint32_t communicator)> global;  ///< the run's id for the rank's id; < 0: unknown
+    std::function<std::string(std::uint32_t region)> call;           ///< name of an MPI call; "": unknown so far
   };
   /// Seconds in calls that sent or received something, in one step.
   struct Inside {
@@ -45,6 +47,7 @@ class MessageReader {
   struct Thread {
     std::vector<Call> stack;
     Call left;
+    Call probe;  ///< the last blocking one, if nothing was received since; else without a duration
   };
 
   void see(Thread& thread, const recording::Word* record, std::uint64_t now);
@@ -52,6 +55,7 @@ class MessageReader {
   void add_message(Thread& thread, const recording::Word* record, std::uint64_t now);
   void add_inside(const Call& call);
   std::int64_t step_of(std::uint64_t ticks) const;
+  bool is_probe(std::uint32_t region);
 
   recording::Memory memory_;
   Translate translate_;
@@ -59,6 +63,8 @@ class MessageReader {
   std::int64_t next_step_ = 0;  ///< the first one whose end has not been read
   std::uint64_t unrecorded_ = 0;
   std::map<std::uint32_t, Thread> threads_;
+  enum class Probes : std::uint8_t { unknown, no, yes };
+  std::vector<Probes> probes_;                                ///< by region
   std::vector<std::pair<std::uint64_t, std::int64_t>> ends_;  ///< of the steps that are read: ticks, step
   std::vector<communication::MessagePart> parts_;
   std::vector<Inside> inside_;

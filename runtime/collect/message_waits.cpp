@@ -12,13 +12,22 @@ MessageWaits::MessageWaits(std::span<const int> ranks, int n_ranks, node::Segmen
   for (int l = 0; l < segment.n_local(); ++l)
     readers_.emplace_back(
         segment.trace(l),
-        MessageReader::Translate{node_ns, [&, l](std::uint32_t communicator) -> std::int64_t {
-                                   NodeId id{};
-                                   if (!collector.find(l, Definition::communicator, communicator, id) ||
-                                       !names.is_shared(Definition::communicator, id))
-                                     return -1;
-                                   return static_cast<std::int64_t>(names.global(Definition::communicator, id));
-                                 }});
+        MessageReader::Translate{
+            node_ns,
+            [&, l](std::uint32_t communicator) -> std::int64_t {
+              NodeId id{};
+              if (!collector.find(l, Definition::communicator, communicator, id) ||
+                  !names.is_shared(Definition::communicator, id))
+                return -1;
+              return static_cast<std::int64_t>(names.global(Definition::communicator, id));
+            },
+            [&, l](std::uint32_t region) -> std::string {
+              NodeId id{};
+              if (!collector.find(l, Definition::region, region, id) || !names.is_shared(Definition::region, id))
+                return "";
+              const std::string& name = names.run().at(Definition::region, names.global(Definition::region, id)).name;
+              return name.substr(0, name.find(' '));
+            }});
 }
 
 bool MessageWaits::find(Communicator& nodes, const communication::NodeClock& clock, std::int64_t last) {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { n_ranks = 4, window = 4, n_kinds = 5, n_steps = 3 * window * n_kinds, most = 64, most_of_call = 3 };
-enum kind { one_call, last_of_several, chain, nobody, any_message };
+enum { n_ranks = 4, window = 4, n_kinds = 6, n_steps = 3 * window * n_kinds, most = 64, most_of_call = 3 };
+enum kind { one_call, last_of_several, chain, nobody, any_message, probed };
 
 /* A call that completes receives, and what it received: the senders, and which of their sends. */
 struct call {
@@ -68,6 +68,27 @@ static void receive(int from, int tag) {
   end_call(c, s.MPI_SOURCE, number);
 }
 
+/* Each rank probes and receives in a way of its own. */
+static void probe_and_receive(int from, int tag) {
+  int number;
+  MPI_Status s;
+  MPI_Message message;
+  MPI_Request request = MPI_REQUEST_NULL;
+  struct call* c = begin_call();
+  if (rank % 2 == 0)
+    MPI_Probe(from, tag, MPI_COMM_WORLD, &s);
+  else
+    MPI_Mprobe(from, tag, MPI_COMM_WORLD, &message, &s);
+  switch (rank) {
+    case 0: MPI_Recv(&number, 1, MPI_INT, from, tag, MPI_COMM_WORLD, &s); break;
+    case 1: MPI_Mrecv(&number, 1, MPI_INT, &message, &s); break;
+    case 2: MPI_Irecv(&number, 1, MPI_INT, from, tag, MPI_COMM_WORLD, &request); break;
+    default: MPI_Imrecv(&number, 1, MPI_INT, &message, &request);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  end_call(c, from, number);
+}
+
 /* Rank `late` works 20 ms longer than the others in each step. */
 static void step_of(enum kind kind, int late) {
   int numbers[most_of_call];
@@ -86,9 +107,12 @@ static void step_of(enum kind kind, int late) {
       break;
     case one_call:
     case any_message:
+    case probed:
       if (rank == late) {
         for (int r = 0; r < n_ranks; ++r)
           if (r != rank) MPI_Send(next_send(), 1, MPI_INT, r, kind, MPI_COMM_WORLD);
+      } else if (kind == probed) {
+        probe_and_receive(late, kind);
       } else {
         receive(kind == any_message ? MPI_ANY_SOURCE : late, kind == any_message ? MPI_ANY_TAG : (int)kind);
       }

@@ -47,7 +47,7 @@ std::string patterns_sentence(const PatternFindings& f) {
   std::string out = count_text(f.patterns.instances.size(), "instance") + " of " +
                     count_text(f.patterns.patterns.size(), "communication pattern") + ", the most time in: ";
   for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
-    out += (i == 0 ? "" : ", ") + name_text(f.pattern_text(order[i]), 60) + " (" +
+    out += (i == 0 ? "" : ", ") + name_text(f.pattern_text(order[i]), 80) + " (" +
            times_text(f.patterns.patterns[order[i]].instances) + ", " + nanoseconds_text(f.total_ns[order[i]]) + ")";
   return out + ".\n";
 }
@@ -113,7 +113,7 @@ std::string patterns_table(const PatternFindings& f, bool all) {
   Table table({{"id"}, {"pattern", Align::left}, {"events"}, {"instances"}, {"slow"}, {"time"}, {"mean"}});
   for (std::size_t i = 0; i < n; ++i) {
     const Pattern& p = f.patterns.patterns[order[i]];
-    table.add({std::to_string(order[i]), name_text(f.pattern_text(order[i]), 60), std::to_string(p.events),
+    table.add({std::to_string(order[i]), name_text(f.pattern_text(order[i]), 80), std::to_string(p.events),
                std::to_string(p.instances), std::to_string(f.slow_of_pattern[order[i]]),
                nanoseconds_text(f.total_ns[order[i]]),
                nanoseconds_text(f.total_ns[order[i]] / static_cast<double>(p.instances))});

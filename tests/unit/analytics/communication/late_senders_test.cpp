@@ -89,8 +89,7 @@ Found found(const Run& run, std::int64_t bound, int n_nodes, bool round_robin) {
         if (known == run.parts.end()) continue;
         std::vector<MessagePart> parts = known->second;
         for (MessagePart& p : parts) {
-          p.begin_ns += offset;
-          p.end_ns += offset;
+          for (std::int64_t* const ns : {&p.begin_ns, &p.end_ns, &p.probe_begin_ns, &p.probe_end_ns}) *ns += offset;
         }
         all.add(static_cast<int>(l), parts);
       }
@@ -167,9 +166,16 @@ class MakesRuns {
     run_.calls.insert(run_.calls.end(), calls.begin(), calls.end());
   }
 
+  /// The time of the call is spent in a probe before the receive.
+  static void probe(MessagePart& receive, const Completing& call) {
+    receive.probe_begin_ns = call.begin;
+    receive.probe_end_ns = receive.begin_ns = receive.end_ns = call.end;
+  }
+
   /// Posts receives ahead of the calls that complete them, but not past a blocking receive.
   void record(int rank, const std::vector<Completing>& calls) {
     std::set<std::uint32_t> used;
+    std::set<std::size_t> probed;
     std::map<std::size_t, std::uint32_t> request;
     std::size_t posted = 0;  // calls whose receives have been posted
     const auto lowest = [&] {
@@ -197,11 +203,15 @@ class MakesRuns {
           }
           request[m] = lowest();
           MessagePart& p = put(Type::receive_start, run_.sent[m], request[m]);
+          if (posted == i && c.messages.size() == 1 && draw(3) == 0) probe(p, c), probed.insert(m);
           if (wildcards_ && draw(4) == 0) p.peer = -1;
           if (wildcards_ && draw(4) == 0) p.tag = -1;
         }
       for (const std::size_t m : c.messages) {
-        put(c.blocking ? Type::receive : Type::receive_done, run_.sent[m], c.blocking ? 0 : request[m]);
+        MessagePart& p =
+            put(c.blocking ? Type::receive : Type::receive_done, run_.sent[m], c.blocking ? 0 : request[m]);
+        if (c.blocking && draw(3) == 0) probe(p, c);
+        if (probed.count(m)) p.begin_ns = p.end_ns;
         if (!c.blocking) used.erase(request[m]);
       }
       if (c.blocking) posted = i + 1;
@@ -354,6 +364,19 @@ TEST_CASE("A receive from any source that was posted first takes the first messa
   CHECK(waits[0].local == 1);
   CHECK(waits[0].late == 0);
   CHECK(waits[0].ns == 4000);
+}
+
+TEST_CASE("A probe that ended before a message was sent did not wait for it") {
+  LateSenders all(std::vector<int>{0, 1}, 2);
+  SelfCommunicator self;
+  const std::vector<MessagePart> sends{{Type::send, 1, 7, 0, 0, 2000, 2000, 0}};
+  const std::vector<MessagePart> receives{{Type::receive, 0, 7, 0, 0, 1500, 2200, 0, 100, 900}};
+  all.add(0, sends);
+  all.add(1, receives);
+  const std::vector<LateSender> waits = all.find(self, {});
+  REQUIRE(waits.size() == 1);
+  CHECK(waits[0].ns == 500);  // of the receive
+  CHECK(all.reversed() == 0);
 }
 
 TEST_CASE("Without late senders there are no waits") {

@@ -19,11 +19,14 @@ using Type = MessagePart::Type;
 
 namespace {
 
-/// Times are ticks; the run's communicator is the rank's plus 100, and 50 is not known.
+/// Times are ticks; the run's communicator is the rank's plus 100, and 50 is not known.  Regions 30 and 31 are probes.
 MessageReader reader_of(const recording::Memory& memory) {
   return {memory,
           {[](std::uint64_t ticks) { return static_cast<std::int64_t>(ticks); },
-           [](std::uint32_t c) { return c == 50 ? -1 : static_cast<std::int64_t>(c) + 100; }}};
+           [](std::uint32_t c) { return c == 50 ? -1 : static_cast<std::int64_t>(c) + 100; },
+           [](std::uint32_t region) { return region == 30   ? "MPI_Probe"
+                                             : region == 31 ? "MPI_Mprobe"
+                                                            : "MPI_Recv"; }}};
 }
 
 void put(recording::Stream& s, RecordKind what, int peer, int tag, std::uint64_t request,
@@ -171,4 +174,55 @@ TEST_CASE("the parts of several threads are in the order of time") {
   REQUIRE(reader.read(0));
   REQUIRE(reader.parts().size() == 3);
   for (int i = 0; i < 3; ++i) CHECK(reader.parts()[static_cast<std::size_t>(i)].tag == i);
+}
+
+TEST_CASE("a receive has the blocking probe before it, if its thread received nothing else in between") {
+  Recorder r;
+  MessageReader reader = reader_of(r.test.memory);
+  r.enter(31);  // MPI_Mprobe, 1010 to 1110
+  r.leave(31);
+  r.enter(10);  // MPI_Mrecv, 1120 to 1220
+  r.leave(10);
+  put(r.stream, RecordKind::receive, 1, 0, 0);
+  r.enter(10);
+  r.leave(10);
+  put(r.stream, RecordKind::receive, 1, 0, 0);
+  r.enter(30);  // MPI_Probe, 1340 to 1440
+  r.leave(30);
+  r.enter(8);  // MPI_Isend, which receives nothing
+  put(r.stream, RecordKind::send, 5, 4, 0);
+  r.leave(8);
+  r.enter(7);  // MPI_Irecv
+  put(r.stream, RecordKind::receive_start, 1, 0, 3);
+  r.leave(7);
+  r.end_step();
+  REQUIRE(reader.read(0));
+  const auto& parts = reader.parts();
+  REQUIRE(parts.size() == 4);
+  CHECK(parts[0].probe_begin_ns == 1010);
+  CHECK(parts[0].probe_end_ns == 1110);
+  CHECK(parts[0].begin_ns == 1120);
+  CHECK(parts[1].probe_end_ns == 0);
+  CHECK(parts[3].type == Type::receive_start);
+  CHECK(parts[3].probe_begin_ns == 1340);
+  CHECK(parts[3].probe_end_ns == 1440);
+  CHECK(reader.inside().size() == 6);  // two probes, two receives, a send, the start of a receive
+}
+
+TEST_CASE("a region whose name is not known yet is looked up again") {
+  Recorder r;
+  bool known = false;
+  MessageReader reader(r.test.memory, {[](std::uint64_t ticks) { return static_cast<std::int64_t>(ticks); },
+                                       [](std::uint32_t) { return std::int64_t{0}; },
+                                       [&](std::uint32_t) { return known ? "MPI_Probe" : ""; }});
+  for (const int step : {0, 1}) {
+    r.enter(30);
+    r.leave(30);
+    put(r.stream, RecordKind::receive, 1, 0, 0);
+    r.end_step();
+    REQUIRE(reader.read(step));
+    REQUIRE(reader.parts().size() == 1);
+    CHECK((reader.parts()[0].probe_end_ns > 0) == known);
+    known = true;
+  }
 }

@@ -120,7 +120,7 @@ function plots(state: State, pair: PairDetailsJson, messages: Message[]): HTMLEl
     h(
       "div",
       {},
-      h("h3", {}, "Messages under way, share of the time"),
+      h("h3", {}, "Messages under way"),
       scatter({
         label: "Messages under way over time",
         x: { title: "time since the first event of the trace", format: time },
