@@ -1,6 +1,6 @@
 // The page on function calls: numbers as `effort calls --json` prints them, keys, search, differences between ranks and
 // files, and what a small page leaves out.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, drawn, finish, near, open, picture, run, settings } from "./harness.mjs";
 
@@ -27,11 +27,12 @@ function write(name, steps, ranks) {
   run(effort, ["calls", "encode", ...names, "-o", file(`${name}.calls`)]);
 }
 /** A recording of libeffort_functions with a time stamp for each event: record/calls/RECORDING.md. */
-function recording(events, gaps) {
+function recording(rank, events, gaps) {
   const bytes = new DataView(new ArrayBuffer(5 * 4096));
   const text = (at, s) => [...s].forEach((c, i) => bytes.setUint8(at + i, c.charCodeAt(0)));
   [0x89, 0x45, 0x43, 0x52, 0x0d, 0x0a, 0x1a, 0x0a].forEach((byte, i) => bytes.setUint8(i, byte));
   [1, 4096].forEach((n, i) => bytes.setUint32(8 + 4 * i, n, true));
+  bytes.setBigInt64(24, BigInt(rank), true);
   [5, 8, 1, 1, 1].forEach((n, i) => bytes.setUint32(40 + 4 * i, n, true)); // chunks, functions, modules, threads, every
   const chunk = (number, kind, contents) => {
     bytes.setUint32(4096 * number, kind, true);
@@ -51,14 +52,20 @@ function recording(events, gaps) {
   chunk(4, 4, gaps.flatMap(varint));
   return Buffer.from(bytes.buffer);
 }
-const timed = stream(0, 3);
-writeFileSync(
-  file("timed.rec"),
-  recording(
-    timed,
-    timed.map((event, i) => (event === 0 ? 3e6 + i : 1e6))
-  )
-);
+// Ranks 0 and 3 make the same calls, and rank 3 takes twice as long; rank 2 makes others.
+mkdirSync(file("timed"), { recursive: true });
+for (const rank of [0, 2, 3]) {
+  const events = stream(rank, 3),
+    slow = rank === 3 ? 2 : 1;
+  writeFileSync(
+    join(file("timed"), `${rank}.rec`),
+    recording(
+      rank,
+      events,
+      events.map((event, i) => slow * (event === 0 ? 3e6 + i : 1e6))
+    )
+  );
+}
 write("a", 3, 4);
 write("b", 4, 4);
 const snapshot = join(source, "tests/viewer/data/flame.effort");
@@ -66,7 +73,7 @@ const report = (out, ...more) => run(effort, ["report", snapshot, ...more, "-o",
 report("one.html", file("a.calls"));
 report("two.html", file("a.calls"), file("b.calls"));
 report("small.html", file("a.calls"), "--calls-bytes", "1");
-report("timed.html", file("timed.rec"));
+report("timed.html", file("timed"));
 report("none.html");
 const calls = (...args) => JSON.parse(run(effort, ["calls", ...args, "--json"]));
 const info = calls("info", file("a.calls"));
@@ -183,7 +190,7 @@ check(new RegExp(`at event ${known.event}: A returns`).test(await two.innerText(
 await two.close();
 
 // With time stamps, boxes are as wide as their time.
-const times = calls("info", file("timed.rec"));
+const times = calls("info", file("timed"));
 check(times.functions[0].own_seconds > 0.01, "the recording has times");
 const clock = await open(chromium, file("timed.html"), { tab: "calls" });
 await settled(clock);
@@ -201,6 +208,17 @@ await picture(clock, file("calls-timed.png"), true);
 await clock.selectOption("#calls-flame select", "calls");
 await settled(clock);
 check((await data(clock, ".readout.comm")).total === String(times.calls), "by calls");
+await clock.selectOption("#calls-flame select", "time");
+for (const rank of [0, 2, 3]) {
+  const own = calls("info", file("timed"), "--rank", String(rank)),
+    seconds = own.functions.reduce((sum, f) => sum + f.own_seconds, 0);
+  await clock.selectOption("select[aria-label='calls of']", { index: [0, 2, 3].indexOf(rank) + 2 });
+  await settled(clock);
+  near(Number((await data(clock, ".readout.comm")).total), 1e6 * seconds, 1e-3, `time of rank ${rank}`);
+}
+const offered = await clock.$$eval("select[aria-label='calls of'] option", (all) => all.map((o) => o.textContent));
+check(/^all ranks;ranks 0, 3;rank 0, .*s;rank 2, .*s;rank 3, .*s$/.test(offered.join(";")), offered.join(";"));
+check(/take .* \(rank 0\) to .* \(rank 3\)/.test(await clock.innerText("p.lead.comm")), "the slowest rank");
 await clock.close();
 
 // A page without room says so.

@@ -33,7 +33,9 @@ struct CallCounts {
     double inclusive = 0;  ///< with them; of calls of a function inside itself, only the outermost one counts
   };
   /// By node of the tree; 0 without time stamps.
-  std::vector<Times> times() const;
+  std::vector<Times> times() const { return times_of(tree.nodes()); }
+  /// The same of other calls in the same contexts, such as those of one rank.
+  static std::vector<Times> times_of(std::span<const calls::ContextTree::Node> nodes);
   struct OfFunction {
     std::uint32_t function = 0;  ///< id
     std::uint64_t calls = 0, timed_calls = 0;

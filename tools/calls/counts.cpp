@@ -44,11 +44,9 @@ std::size_t CallCounts::depth() const {
   return most;
 }
 
-std::vector<CallCounts::Times> CallCounts::times() const {
+std::vector<CallCounts::Times> CallCounts::times_of(std::span<const calls::ContextTree::Node> nodes) {
   constexpr double most_ns = 9e18;  // a damaged file may say more than an integer holds
-  const std::vector<calls::ContextTree::Node>& nodes = tree.nodes();
   std::vector<Times> out(nodes.size());
-  if (!timed) return out;
   // Children follow their parents.  Until a node is reached, `own` has the time of its children.
   for (std::size_t i = nodes.size(); i-- > 0;) {
     const calls::ContextTree::Node& node = nodes[i];

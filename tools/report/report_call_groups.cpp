@@ -21,39 +21,40 @@ bool equal(const CommonTrees& trees, std::size_t source, const RankCalls& a, con
   return true;
 }
 
+/// Adds what a member of the nodes has grown by since `before`.  Both are by context.
+void add_growth(CallColumn& column, const std::vector<calls::ContextTree::Node>& nodes,
+                std::uint64_t calls::ContextTree::Node::*member, std::vector<std::uint64_t>& before) {
+  before.resize(nodes.size());
+  CallColumn sum;
+  auto known = column.begin();
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
+    std::uint64_t value = nodes[i].*member - before[i];
+    before[i] = nodes[i].*member;
+    if (known != column.end() && known->first == i) value += (known++)->second;
+    if (value > 0) sum.emplace_back(i, value);
+  }
+  column = std::move(sum);
+}
+
 }  // namespace
 
 CallSource read_call_source(const std::string& path, const std::vector<std::filesystem::path>& search) {
+  using Node = calls::ContextTree::Node;
   CallSource s;
   s.input = std::make_unique<CallInput>(std::vector<std::string>{path}, 0);
   s.names = function_names(*s.input, search);
-  std::vector<std::uint64_t> before;
+  std::vector<std::uint64_t> calls, timed_calls, timed_ns;  // of the streams before
   s.counts = count_calls(*s.input, std::nullopt, [&](const CallCounts& counts) {
     const std::size_t stream = counts.streams[counts.totals.size() - 1];
     const std::int64_t rank = rank_of(*s.input, stream);
-    if (s.ranks.empty() || s.ranks.back().rank != rank) s.ranks.push_back({rank, {}, {}});
-    s.ranks.back().streams.push_back(stream);
+    if (s.ranks.empty() || s.ranks.back().rank != rank) s.ranks.push_back({rank, {}, {}, {}, {}});
+    RankCalls& of_rank = s.ranks.back();
+    of_rank.streams.push_back(stream);
     // All streams share the contexts; the calls of this one are those that were added.
-    before.resize(counts.tree.nodes().size());
-    CallColumn added;
-    for (std::size_t i = 1; i < before.size(); ++i) {
-      const std::uint64_t calls = counts.tree.nodes()[i].calls;
-      if (calls > before[i]) added.emplace_back(i, calls - before[i]);
-      before[i] = calls;
-    }
-    CallColumn& column = s.ranks.back().column;
-    CallColumn sum;
-    for (auto a = column.begin(), b = added.begin(); a != column.end() || b != added.end();) {
-      if (b == added.end() || (a != column.end() && a->first < b->first)) {
-        sum.push_back(*a++);
-      } else if (a == column.end() || b->first < a->first) {
-        sum.push_back(*b++);
-      } else {
-        sum.emplace_back(a->first, a->second + b->second);
-        ++a, ++b;
-      }
-    }
-    column = std::move(sum);
+    add_growth(of_rank.column, counts.tree.nodes(), &Node::calls, calls);
+    if (!counts.timed) return;
+    add_growth(of_rank.timed_calls, counts.tree.nodes(), &Node::timed_calls, timed_calls);
+    add_growth(of_rank.timed_ns, counts.tree.nodes(), &Node::timed_ns, timed_ns);
   });
   return s;
 }

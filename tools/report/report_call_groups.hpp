@@ -20,6 +20,7 @@ struct RankCalls {
   std::int64_t rank = 0;
   std::vector<std::size_t> streams;
   CallColumn column;
+  CallColumn timed_calls, timed_ns;  ///< calls with time stamps, and their time from entry to return
 };
 
 /// Ranks whose calls are equal.

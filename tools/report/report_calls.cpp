@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -57,13 +58,22 @@ CallColumn all_calls(const CallSource& s) {
   return out;
 }
 
-/// Own time, in microseconds.
-CallColumn own_times(const CallSource& s) {
-  const std::vector<CallCounts::Times> times = s.counts.times();
+/// Own time, in microseconds, of some calls of the tree.
+CallColumn own_times(std::span<const calls::ContextTree::Node> nodes) {
+  const std::vector<CallCounts::Times> times = CallCounts::times_of(nodes);
   CallColumn out;
   for (std::size_t i = 1; i < times.size(); ++i)
     out.emplace_back(i, static_cast<std::uint64_t>(times[i].own / 1000 + 0.5));
   return out;
+}
+
+CallColumn own_times(const CallSource& s, const RankCalls& rank) {
+  std::vector<calls::ContextTree::Node> nodes = s.counts.tree.nodes();
+  for (calls::ContextTree::Node& node : nodes) node.calls = node.timed_calls = node.timed_ns = 0;
+  for (const auto& [node, calls] : rank.column) nodes[node].calls = calls;
+  for (const auto& [node, calls] : rank.timed_calls) nodes[node].timed_calls = calls;
+  for (const auto& [node, ns] : rank.timed_ns) nodes[node].timed_ns = ns;
+  return own_times(nodes);
 }
 
 /// The contexts with the most calls in and below them; with a context, those that called it.
@@ -181,6 +191,35 @@ void add_streams(ordered_json& out, const CallSource& s, Texts& texts) {
   out["stream_count"] = s.counts.streams.size();
 }
 
+/// The times of single ranks, those that differ most from the mean first.
+void add_rank_times(ordered_json& out, const CallSource& s, std::size_t most_bytes) {
+  struct Rank {
+    const RankCalls* calls;
+    std::size_t view;
+    double seconds;
+  };
+  std::vector<Rank> ranks;
+  double mean = 0;
+  for (const CallGroup& group : s.groups)
+    for (const std::size_t member : group.members) {
+      Rank rank{&s.ranks[member], group.view, 0};
+      for (const auto& [node, us] : own_times(s, *rank.calls)) rank.seconds += 1e-6 * static_cast<double>(us);
+      mean += rank.seconds / static_cast<double>(s.ranks.size());
+      if (group.view > 0) ranks.push_back(rank);
+    }
+  std::stable_sort(ranks.begin(), ranks.end(), [&](const Rank& a, const Rank& b) {
+    return std::abs(a.seconds - mean) > std::abs(b.seconds - mean);
+  });
+  ordered_json& list = out["rank_times"] = ordered_json::array();
+  std::size_t bytes = 0;
+  for (const Rank& rank : ranks) {
+    std::string packed = packed_column(s, own_times(s, *rank.calls));
+    bytes += packed.size();
+    if (bytes > most_bytes) break;
+    list.push_back({rank.calls->rank, rank.view, rank.seconds, std::move(packed)});
+  }
+}
+
 ordered_json source_json(CallSource& s, std::size_t index, const std::string& path, const CommonTrees* trees,
                          Texts& texts, std::size_t most_bytes, std::uint64_t& ranks_left_out) {
   ordered_json out = {{"file", fs::path(path).filename().string()},
@@ -217,7 +256,7 @@ ordered_json source_json(CallSource& s, std::size_t index, const std::string& pa
       trees == nullptr ? std::span<const calls::StreamLists>() : std::span(trees->streams[index]);
   ordered_json& views = out["views"] = ordered_json::array();
   views.push_back(view_json(s, all_calls(s), lists, trees, texts));
-  if (s.counts.timed) views.back()["times"] = packed_column(s, own_times(s));
+  if (s.counts.timed) views.back()["times"] = packed_column(s, own_times(s.counts.tree.nodes()));
   std::size_t bytes = 0;
   for (CallGroup& g : s.groups) {
     const RankCalls& rank = s.ranks[g.members[0]];
@@ -234,6 +273,7 @@ ordered_json source_json(CallSource& s, std::size_t index, const std::string& pa
     g.view = views.size();
     views.push_back(std::move(view));
   }
+  if (s.counts.timed) add_rank_times(out, s, most_bytes / 4);
   return out;
 }
 

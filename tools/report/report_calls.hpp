@@ -19,9 +19,11 @@ bool names_calls(const std::string& path);
 /// and "views": the first one of all ranks, then one for each group of ranks whose calls are equal: "ranks" (list of
 /// [first, last]), "calls", "contexts", "functions" and "edges" (packed calls of each), and "loops" ([function, body,
 /// runs, iterations, least, most], "loop_count" in all).  The calls of a context are 2n, or 2n + 1 and the calls below
-/// it that are in no context of the page.  "pairs": "a", "b" (source and view), "streams" that were compared, and
-/// "differ": call_pair_json of those that differ.  "ranks_left_out", "pairs_left_out", "problem".
-/// Packed: base64 of varints (unsigned LEB128).
+/// it that are in no context of the page.  If calls have time stamps: "times" of the first view (packed like the calls:
+/// microseconds without the calls below), and "rank_times" ([rank, its view, seconds in all, packed]) of as many
+/// ranks as fit, those that differ most from the mean first.  "pairs": "a", "b" (source and view), "streams" that were
+/// compared, and "differ": call_pair_json of those that differ.  "ranks_left_out", "pairs_left_out", "problem". Packed:
+/// base64 of varints (unsigned LEB128).
 /// @param most_bytes  of the page, about; the contexts with the most calls come first
 /// Errors: those of CallInput.
 /// Cost: each input is read twice; memory: of its different calls.

@@ -36,6 +36,8 @@ interface SourceJson {
   edges: string;
   edge_count: number;
   views: ViewJson[];
+  /** [rank, its view, seconds in all calls, times] of single ranks, if some calls have time stamps. */
+  rank_times?: [number, number, number, string][];
 }
 
 interface DifferenceJson {
@@ -97,7 +99,9 @@ export class View {
   constructor(
     readonly source: Source,
     readonly index: number,
-    readonly json: ViewJson
+    readonly json: ViewJson,
+    /** In all calls, of a single rank. */
+    readonly seconds?: number
   ) {}
 
   get ranks(): string {
@@ -178,12 +182,20 @@ export class View {
 }
 
 export class Source {
+  /** Of all ranks, and of each group of ranks with equal calls. */
   readonly views: View[];
+  /** Of single ranks, with their times. */
+  readonly ranks: View[];
   constructor(
     readonly index: number,
     readonly json: SourceJson
   ) {
     this.views = json.views.map((view, i) => new View(this, i, view));
+    const ranks = [...(json.rank_times ?? [])].sort((a, b) => a[0] - b[0]);
+    this.ranks = ranks.map(
+      ([rank, view, seconds, times]) =>
+        new View(this, view, { ...json.views[view], ranks: [[rank, rank]], times }, seconds)
+    );
   }
 }
 

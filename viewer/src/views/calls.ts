@@ -3,7 +3,7 @@
 import { Calls, callsOfPage, View } from "../calls/data";
 import { Flame } from "../calls/flame";
 import { empty, h, heading, select } from "../dom";
-import { count, percent } from "../format";
+import { amount, count, percent } from "../format";
 import { State } from "../state";
 import { viewChoice } from "./calls/choice";
 import { differences } from "./calls/differences";
@@ -127,14 +127,40 @@ function answer(calls: Calls): string {
   return (
     `${count(json.calls, "call")} in ${count(json.stream_count, "stream")}, up to ${json.depth} deep; ` +
     (groups === 1 ? "all ranks called the same" : `${count(groups, "group")} of ranks differ`) +
-    (hung > 0 ? `; ${hung} ended in mid-call.` : ".")
+    (hung > 0 ? `; ${hung} ended in mid-call.` : ".") +
+    timesOfRanks(calls)
   );
+}
+
+/** Which ranks spend most and least time in their calls. */
+function timesOfRanks(calls: Calls): string {
+  const ranks = [...calls.sources[0].ranks].sort((a, b) => (a.seconds ?? 0) - (b.seconds ?? 0)),
+    text = (view: View) => `${amount(view.seconds ?? 0, "s")} (${view.ranks})`;
+  return ranks.length < 2 ? "" : ` Their calls take ${text(ranks[0])} to ${text(ranks[ranks.length - 1])}.`;
+}
+
+/** Says how many ranks are in the page only without their own times. */
+function timesLeftOut(calls: Calls): HTMLElement | null {
+  let left = -calls.json.ranks_left_out;
+  for (const { json, ranks } of calls.sources)
+    if (json.rank_times) left += new Set(json.streams.map(([rank]) => rank)).size - ranks.length;
+  const text = `the times of ${count(left, "single rank")} did not fit (effort report --calls-bytes)`;
+  return left > 0 ? h("span", { class: "quiet" }, text) : null;
+}
+
+/** All ranks, groups of ranks with equal calls, and single ranks. */
+function choices(calls: Calls): View[] {
+  return calls.sources.flatMap(({ views, ranks }) => [
+    ...views.filter((view) => !ranks.some((rank) => rank.ranks === view.ranks)),
+    ...ranks,
+  ]);
 }
 
 export function calls(_state: State): HTMLElement {
   const data = callsOfPage();
   if (!data) return empty("Reading the function calls ...");
-  const views = data.sources.flatMap((source) => source.views),
+  const shown = choices(data),
+    views = data.sources.flatMap((source) => source.views),
     flame = flameOf(data, views[0]),
     tables = graph(data, views[0]);
   return h(
@@ -144,7 +170,7 @@ export function calls(_state: State): HTMLElement {
     h(
       "div",
       { class: "toolbar" },
-      viewChoice(data, "calls of", views, views[0], (view) => {
+      viewChoice(data, "calls of", shown, shown[0], (view) => {
         flame.show(view);
         tables.show(view);
       }),
@@ -154,7 +180,8 @@ export function calls(_state: State): HTMLElement {
             { class: "quiet" },
             `${count(data.json.ranks_left_out, "rank")} did not fit into the page (effort report --calls-bytes)`
           )
-        : null
+        : null,
+      timesLeftOut(data)
     ),
     flame.element,
     tables.element,
