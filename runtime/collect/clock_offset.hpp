@@ -35,10 +35,10 @@ class ClockOffset {
   bool known() const {
     return least_ != std::numeric_limits<std::int64_t>::min() && most_ != std::numeric_limits<std::int64_t>::max();
   }
-  /// This node's clock minus node 0's, in ns.
-  std::int64_t offset() const { return least_ + (most_ - least_) / 2; }
-  /// Its largest error.
-  std::int64_t bound() const { return (most_ - least_ + 1) / 2; }
+  /// This node's clock minus node 0's, in ns; 0 if not known, as on a single node.
+  std::int64_t offset() const { return known() ? least_ + (most_ - least_) / 2 : 0; }
+  /// Its largest error, if known.
+  std::int64_t bound() const { return known() ? (most_ - least_ + 1) / 2 : 0; }
 
  private:
   std::function<std::int64_t()> now_;

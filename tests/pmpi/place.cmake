@@ -1,14 +1,14 @@
 # Runs a program with its ranks scattered over four simulated nodes, places them, runs it again in that order, and
 # compares the part of the bytes that left a node with the predicted one: equal, or within PERCENT of it if the program
 # sends something else in each run.
-# cmake -DLAUNCH=... -DRANKS=8|16|... -DPRELOAD=lib -DNODES=lib -DCOMMAND="program;argument;..." -DPERCENT=n
+# cmake -DLAUNCH=... -DRANKS=8|16|... -DPRELOAD=libraries -DCOMMAND="program;argument;..." -DPERCENT=n
 #   -DEFFORT=command -DDIR=folder -P place.cmake
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE "${DIR}")
 math(EXPR per_node "${RANKS} / 4")
 function(run_and_place order name)
   file(MAKE_DIRECTORY "${DIR}/${name}")
-  execute_process(COMMAND ${LAUNCH} ${RANKS} env "LD_PRELOAD=${NODES} ${PRELOAD}" "NODES_ORDER=${order}"
+  execute_process(COMMAND ${LAUNCH} ${RANKS} env "LD_PRELOAD=${PRELOAD}" "NODES_ORDER=${order}"
       "NODES_SIZE=${per_node}" "EFFORT_SNAPSHOT_DIR=${DIR}/${name}" EFFORT_COMM_MATRIX=1 ${COMMAND}
     RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 200)
   if(code)
