@@ -49,7 +49,7 @@ class Joiner {
   }
 
   Decoded finish() {
-    if (cell_ == 1) return std::move(out_);
+    if (cell_ == 1 || cols_ == 0) return std::move(out_);  // without columns, there may be any number of rows
     const Cells down{0, rows_, cell_}, across{0, all_cols_, cell_};
     for (std::size_t i = 0; i < out_.rows; ++i)
       for (std::size_t j = 0; j < cols_; ++j) {
