@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,8 +50,20 @@ void each_field_of_trace(AnyTrace& trace, Visitor&& field) {
 auto written_to(ordered_json& out) {
   return [&out](const char* name, const auto& value) { out[name] = value; };
 }
+
+/// Integers are checked: get_to() converts a number that does not fit to another one, or has undefined behaviour.
+template <typename T>
+void get(const json& from, T& value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool fits = from.is_number_unsigned()
+                          ? std::in_range<T>(from.get<std::uint64_t>())
+                          : from.is_number_integer() && std::in_range<T>(from.get<std::int64_t>());
+    if (!fits) throw std::runtime_error(from.dump() + " is not an integer, or is too large");
+  }
+  from.get_to(value);
+}
 auto read_from(const json& from) {
-  return [&from](const char* name, auto& value) { from.at(name).get_to(value); };
+  return [&from](const char* name, auto& value) { get(from.at(name), value); };
 }
 
 ordered_json window_json(const TraceWindow& window) {
@@ -71,10 +84,20 @@ TraceWindow window_from(const json& from) {
   constexpr std::int64_t most = std::int64_t{1} << 62;  // so that differences can be computed
   for (const std::int64_t value : {out.first_step, out.last_step, out.start_ns, out.end_ns})
     if (value < -most || value > most) throw std::runtime_error("a step or a time of a window is out of range");
-  for (const json& stratum : from.at("strata")) out.strata.push_back({stratum.at(0), stratum.at(1)});
+  for (const json& stratum : from.at("strata")) {
+    auto& numbers = out.strata.emplace_back();
+    get(stratum.at(0), numbers.population);
+    get(stratum.at(1), numbers.sample);
+  }
   for (const json& rank : from.at("ranks")) {
-    KeptRank kept{rank.at(0), rank.at(1), rank.at(2), rank.at(3), rank.at(4), rank.at(5)};
-    kept.lost = rank.at(6);
+    KeptRank kept;
+    get(rank.at(0), kept.rank);
+    get(rank.at(1), kept.reasons);
+    get(rank.at(2), kept.probability);
+    get(rank.at(3), kept.stratum);
+    get(rank.at(4), kept.dropped_steps);
+    get(rank.at(5), kept.dropped_events);
+    get(rank.at(6), kept.lost);
     if (!out.ranks.empty() && out.ranks.back().rank >= kept.rank) throw std::runtime_error("ranks are not in order");
     out.ranks.push_back(kept);
   }
@@ -109,13 +132,20 @@ RebuiltSpans rebuilt_from(const json& from, Trace& trace) {
     const auto thread = std::find_if(trace.threads.begin(), trace.threads.end(), [&](const TraceThread& t) {
       return t.rank == row.at(0) && t.thread == row.at(1);
     });
-    const std::size_t span = row.at(2);
+    std::size_t span = 0;
+    get(row.at(2), span);
     if (thread == trace.threads.end() || span >= thread->spans.size())
       throw std::runtime_error("a rebuilt interval of rank " + row.at(0).dump() + " does not exist");
-    RebuiltPart part{row.at(3), row.at(4), row.at(5), row.at(6), {}};
+    RebuiltPart part;
+    get(row.at(3), part.steps);
+    get(row.at(4), part.rebuilt);
+    get(row.at(5), part.largest_error_ns);
+    get(row.at(6), part.error90_ns);
     if (part.largest_error_ns < 0 || part.error90_ns < 0) throw std::runtime_error("an error is negative");
-    for (const json& c : row.at(7))
-      if (const auto at = regions.find(c.at(0)); at != regions.end()) part.corrections.push_back({at->second, c.at(1)});
+    for (const json& c : row.at(7)) {
+      const auto at = regions.find(c.at(0));
+      if (at != regions.end()) get(c.at(1), part.corrections.emplace_back(RebuiltPart::Correction{at->second, 0}).ns);
+    }
     out.emplace_back(&*thread, span, std::move(part));
   }
   return out;
@@ -160,7 +190,8 @@ void sampling_from_json(const json& from, Trace& trace) {
       throw std::runtime_error("the intervals of rank " + list.at(0).dump() + " differ from those in the archive");
     of_spans.emplace_back(&*at, std::vector<std::size_t>());
     for (std::size_t i = 2; i < list.size(); ++i) {
-      const std::size_t window = of_spans.back().second.emplace_back(list.at(i).get<std::size_t>());
+      std::size_t& window = of_spans.back().second.emplace_back();
+      get(list.at(i), window);
       if (window >= read.windows.size())
         throw std::runtime_error("rank " + list.at(0).dump() + " has events in window " + std::to_string(window) +
                                  ", but there are only " + std::to_string(read.windows.size()) + " windows");
