@@ -31,6 +31,8 @@ void limit_to(int resource, std::uint64_t most) {
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);  // the messages of the C library about a damaged heap
   }
+  // A handler of the calling process, such as a fuzzer's, would report the crash as its own.
+  for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) std::signal(signal, SIG_DFL);
   limit_to(RLIMIT_CORE, 0);
   limit_to(RLIMIT_CPU, seconds);
   try {
