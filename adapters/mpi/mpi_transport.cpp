@@ -240,6 +240,10 @@ void MpiTransport::release() {
     if (*comm != MPI_COMM_NULL) PMPI_Comm_free(comm);
 }
 
+void MpiTransport::stop_listening() {
+  if (alive() && !alarm_.sounded()) alarm_.release();
+}
+
 bool MpiTransport::alive() const {
   int initialized = 0, finalized = 0;
   PMPI_Initialized(&initialized);

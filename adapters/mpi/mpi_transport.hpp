@@ -39,6 +39,7 @@ class MpiTransport final : public exchange::Transport {
   bool test(bool& done) override;
   void progress() override;
   void release() override;
+  void stop_listening() override;
   bool alive() const override;
 
  private:

@@ -116,6 +116,7 @@ effort_status effort_finalize(void) {
 }
 
 void effort_finalize_forgotten(void) {
+  capi::finalize_mpi_at_exit();
   if (capi::mode() == Mode::none) return;
   const effort_status status =
       capi::inside_callback() ? capi::not_from_callback("effort_finalize") : finalize_session();

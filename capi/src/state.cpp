@@ -20,6 +20,7 @@ namespace {
 
 std::atomic<session::Session*> current_session{nullptr};
 std::atomic<bool> adapter_began{false};
+session::Session* parked = nullptr;  // by at_host_exit
 pid_t host_process = 0;
 
 // The child of a fork has no background thread and is not one of the ranks, so every call does nothing.
@@ -35,11 +36,10 @@ void after_fork_in_child() {
 void at_host_exit() {
   // A child made by _Fork or clone has no background thread either, and no handler has told it.
   if (::getpid() != host_process) return;
-  static session::Session* kept = nullptr;
-  kept = current_session.exchange(nullptr);
-  if (!kept) return;
+  parked = current_session.exchange(nullptr);
+  if (!parked) return;
   current_mode.store(Mode::disabled);
-  kept->park();
+  parked->park();
 }
 
 }  // namespace
@@ -52,6 +52,10 @@ void register_handlers() {
     return true;
   }();
   static_cast<void>(done);
+}
+
+void finalize_mpi_at_exit() {
+  if (parked && ::getpid() == host_process) parked->stop_listening();
 }
 
 void set_mode(Mode mode) noexcept { current_mode.store(mode, std::memory_order_release); }

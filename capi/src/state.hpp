@@ -25,6 +25,8 @@ void set_session(session::Session* session) noexcept;
 /// Registers handlers for forks and for the exit of the host.  Call it before the first session begins.
 /// @throws std::bad_alloc
 void register_handlers();
+/// After those handlers, MPI is being finalized.
+void finalize_mpi_at_exit();
 /// As set_session, with a session that becomes active.
 void install(std::unique_ptr<session::Session> session);
 bool begun_by_adapter() noexcept;

@@ -63,6 +63,9 @@ class Transport {
   virtual void progress() = 0;
   /// Frees the communicators; collective unless the message library has already been finalized.
   virtual void release() = 0;
+  /// Withdraws receives that no operation waits for.  Local; instead of release() when the host exits without
+  /// finalizing.
+  virtual void stop_listening() {}
   /// Whether the message library can still be called.
   virtual bool alive() const = 0;
 };

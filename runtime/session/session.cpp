@@ -205,6 +205,10 @@ void Session::park() {
     engine_->leave_asleep();
 }
 
+void Session::stop_listening() {
+  if (transport_) transport_->stop_listening();
+}
+
 std::string Session::failure() const {
   if (client_ && client_->failed()) return client_->failure();
   return engine_ && !engine_->failure().empty() ? engine_->failure() : report_problem_;

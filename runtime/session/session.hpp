@@ -55,6 +55,8 @@ class Session {
   /// Called at the exit of a host that did not finalize.  The background thread ends, at the latest after its current
   /// window, or sleeps forever in an exchange that has begun.  The session must not be destroyed afterwards.
   void park();
+  /// Called at the start of MPI_Finalize in a later exit handler, so that MPI does not find messages pending.
+  void stop_listening();
   /// The reason why this rank or its node's engine switched off, or why the report could not be written; else empty.
   std::string failure() const;
   bool failed() const { return (client_ && client_->failed()) || (engine_ && engine_->failed()); }
