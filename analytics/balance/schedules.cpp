@@ -70,7 +70,8 @@ ScheduleCosts compare_schedules(const Prospects& prospects) {
     };
     for (int n : possible) {
       if (t + n >= horizon) break;
-      take(n, prospects.price.at(fresh.at(n) + left(n)) + least[static_cast<std::size_t>(t + n)]);
+      take(n, prospects.price.at(fresh.at(n) + left(n)) +
+                  least[static_cast<std::size_t>(t) + static_cast<std::size_t>(n)]);
     }
     take(horizon - t, 0.0);
     return best;

@@ -22,6 +22,6 @@ struct FirstDifference {
 
 /// Returns nothing if the streams are equal.  Cost: linear in the lists of calls in which they differ, not in the
 /// events.
-std::optional<FirstDifference> first_difference(const Tree& tree, const StreamLists& a, const StreamLists& b);
+std::optional<FirstDifference> first_difference(const Tree& tree, const StreamLists& first, const StreamLists& second);
 
 }  // namespace effort::calls

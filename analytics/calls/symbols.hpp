@@ -124,7 +124,7 @@ bool SymbolCoder::decision(Io& io, bool bit, std::uint32_t context) {
 template <typename Io>
 std::uint64_t SymbolCoder::number(Io& io, std::uint64_t value, std::uint32_t context) {
   // The number of bits in unary, the two bits after the first in context, the rest with even odds.
-  const int bits = std::bit_width(value);
+  const int bits = static_cast<int>(std::bit_width(value));
   int n = 0;
   while (n < 64 && decision(io, n < bits, hashed(context, 1000 + static_cast<std::uint32_t>(n)))) ++n;
   if (n <= 1) return static_cast<std::uint64_t>(n);
@@ -207,7 +207,7 @@ Symbol SymbolCoder::code(Io& io, Symbol symbol, ListState& list, const std::vect
   if (!function_known) {
     // The end, or a function by its number, bit by bit; n_functions stands for one that is new.
     if (decision(io, symbol.kind == Symbol::Kind::end, hashed(list.function, 3))) return {Symbol::Kind::end, 0};
-    const int bits = std::bit_width(n_functions);
+    const int bits = static_cast<int>(std::bit_width(n_functions));
     std::uint32_t code = 1;
     if (decision(io, wanted_function == n_functions, hashed(list.function, 4))) {
       function = n_functions;
@@ -252,7 +252,7 @@ std::uint32_t SymbolCoder::code_count(Io& io, std::uint32_t count, const ListSta
   // As often as at the same place last time?
   if (mixed(io, count == last, contexts, 0)) return last;
   const std::uint32_t value = count - 1;
-  const int bits = std::bit_width(value);
+  const int bits = static_cast<int>(std::bit_width(value));
   int n = 0;
   while (n < 32 && mixed(io, n < bits, contexts, 1 + static_cast<std::uint32_t>(n))) ++n;
   std::uint32_t out = n > 0 ? 1 : 0;

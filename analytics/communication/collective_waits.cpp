@@ -238,7 +238,7 @@ CollectiveWaits::CollectiveWaits(std::span<const int> ranks, int n_ranks)
 
 bool CollectiveWaits::is_here(int rank) const { return std::binary_search(ranks_.begin(), ranks_.end(), rank); }
 
-void CollectiveWaits::add(ArrivalBatch batch) {
+void CollectiveWaits::add(const ArrivalBatch& batch) {
   Group& group = groups_[batch.communicator];
   group.size = batch.size;
   Member& member = group.members[batch.place];

@@ -46,7 +46,7 @@ class CollectiveWaits {
   /// @param ranks  global ids of this node's ranks, ascending
   CollectiveWaits(std::span<const int> ranks, int n_ranks);
 
-  void add(ArrivalBatch batch);
+  void add(const ArrivalBatch& batch);
   /// Evaluates the instances that all members of their communicator have reached.  Collective; blocks.  Exchanges two
   /// integers per instance and six per communicator.
   /// @param n_communicators  in the run's table, identical on all nodes

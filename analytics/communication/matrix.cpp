@@ -44,7 +44,7 @@ std::vector<Flow> message_matrix(const Record& record, const std::vector<std::ui
     Flow& sent = flow(m.send_start == none ? none : path_of_call[m.send_start]);
     ++sent.messages;
     sent.bytes += m.bytes;
-    add_size(sent.sizes, std::bit_width(static_cast<std::uint64_t>(m.bytes)), 1);
+    add_size(sent.sizes, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(m.bytes))), 1);
     for (const std::uint32_t call : calls_of(m)) {
       if (call == none) continue;
       const Call& in = record.calls[call];

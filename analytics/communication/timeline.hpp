@@ -49,7 +49,7 @@ class Timeline {
   std::size_t waits_until(std::size_t location, std::int64_t time_ns) const;
 
  private:
-  void add(std::size_t segment, std::int64_t from_ns, std::int64_t to_ns, PathTimes& out) const;
+  void add(std::size_t index, std::int64_t from_ns, std::int64_t to_ns, PathTimes& out) const;
 
   const Record& record_;
   const CallTree& tree_;

@@ -40,7 +40,8 @@ Network tree_of(const std::vector<std::int32_t>& levels) {
   std::vector<std::int32_t> parent(static_cast<std::size_t>(next), -1);
   for (std::size_t depth = 1; depth < count.size(); ++depth)
     for (std::int32_t i = 0; i < count[depth]; ++i)
-      parent[static_cast<std::size_t>(first[depth] + i)] = first[depth - 1] + i / (count[depth] / count[depth - 1]);
+      parent[static_cast<std::size_t>(first[depth]) + static_cast<std::size_t>(i)] =
+          first[depth - 1] + i / (count[depth] / count[depth - 1]);
   return {leaves, std::move(parent)};
 }
 

@@ -9,7 +9,6 @@
 namespace effort::reduction {
 
 using communication::Call;
-using communication::Operation;
 using communication::WaitTotals;
 
 namespace {
@@ -64,11 +63,12 @@ Reduced Reducer::reduce(const Method& method) {
   for (const Segment& s : segments_.segments) longest = std::max(longest, s.end_ns - s.begin_ns);
   double tolerance = static_cast<double>(longest), factor = 2;
   Reduced best = reduce_with(method, 0);
-  for (; tolerance >= 1; tolerance /= factor) {
-    Reduced out = reduce_with(method, tolerance);
-    if (!within(out)) continue;
-    best = std::move(out);
-    break;
+  while (tolerance >= 1) {
+    if (Reduced out = reduce_with(method, tolerance); within(out)) {
+      best = std::move(out);
+      break;
+    }
+    tolerance /= factor;
   }
   // Between the last tolerance that was too large and this one.
   constexpr int refinements = 4;

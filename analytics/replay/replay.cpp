@@ -289,7 +289,7 @@ class NodeReplay {
     if (closed_ == step) return;
     closed_ = step;
     const window::WindowLoads loads = analyzer_.close_window(nodes_);
-    WindowReport report{*result_};
+    WindowReport report{static_cast<const window::Report&>(*result_)};
     loads.describe(report);
     if (looked_ < loads.first) report.rebalance = false;
     windows.push_back(report);

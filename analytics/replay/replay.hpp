@@ -72,6 +72,6 @@ struct Report {
 /// loads, which lossy compression leaves, count as 0.  Memory: one window of the cube, times virtual ranks per recorded
 /// rank.
 /// @throws std::invalid_argument on wrong dimensions, negative or non-finite loads, or settings out of range
-Report replay(const Cube& cube, const Options& options);
+Report replay(const Cube& given, const Options& options);
 
 }  // namespace effort::replay

@@ -55,7 +55,7 @@ struct Decoder::State {
       const auto found = latest.find(piece.first);
       if (found != latest.end()) return found->second;
     }
-    const Times times = std::make_shared<const std::vector<std::int64_t>>(decode_representatives(piece));
+    Times times = std::make_shared<const std::vector<std::int64_t>>(decode_representatives(piece));
     constexpr std::size_t most_latest = std::size_t{1} << 22;
     const std::lock_guard lock(latest_mutex);
     if (latest_events + times->size() > most_latest) {

@@ -48,7 +48,10 @@ bool same_shape(Communicator& nodes, bool good, std::span<const double> shape, s
   // Every number of the shape and its negative: one reduction to maxima gives the largest and the smallest.
   constexpr double none = -std::numeric_limits<double>::infinity();
   std::vector<double> all{good ? 0.0 : 1.0};
-  for (const double x : shape) all.insert(all.end(), {good ? x : none, good ? -x : none});
+  for (const double x : shape) {
+    all.push_back(good ? x : none);
+    all.push_back(good ? -x : none);
+  }
   for (const double x : largest) all.push_back(good ? x : none);
   nodes.allreduce(std::span<double>(all), ReduceOp::max);
   bool same = all[0] == 0;

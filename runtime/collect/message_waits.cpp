@@ -7,7 +7,7 @@ namespace effort::engine {
 using measure::Definition;
 
 MessageWaits::MessageWaits(std::span<const int> ranks, int n_ranks, node::Segment& segment, const Collector& collector,
-                           const NameUnion& names, std::function<std::int64_t(std::uint64_t)> node_ns)
+                           const NameUnion& names, const std::function<std::int64_t(std::uint64_t)>& node_ns)
     : messages_(ranks, n_ranks) {
   for (int l = 0; l < segment.n_local(); ++l)
     readers_.emplace_back(

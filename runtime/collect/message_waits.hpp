@@ -22,7 +22,7 @@ class MessageWaits {
   /// @param ranks    global ids of the node's ranks, ascending
   /// @param node_ns  from ticks to ns on the node's clock
   MessageWaits(std::span<const int> ranks, int n_ranks, node::Segment& segment, const Collector& collector,
-               const NameUnion& names, std::function<std::int64_t(std::uint64_t)> node_ns);
+               const NameUnion& names, const std::function<std::int64_t(std::uint64_t)>& node_ns);
 
   /// Seconds of one of the node's ranks in calls that sent or received something, in one step.
   struct Inside {

@@ -44,7 +44,7 @@ void BackgroundThread::start(Body body) {
   join();
   auto owned = std::make_unique<Body>(std::move(body));
   if (const int error = create(thread_, owned.get())) throw std::system_error(error, std::generic_category());
-  owned.release();
+  static_cast<void>(owned.release());  // the thread deletes it
   started_ = true;
 }
 

@@ -59,7 +59,7 @@ void RunLog::add_rebalance(const RebalanceAnswer& a) {
 
 void RunLog::add_window(const window::Result& r, const window::WindowLoads& loads, node::Appointment last_look) {
   record::Window w;
-  static_cast<window::Report&>(w) = r;
+  static_cast<window::Report&>(w) = static_cast<const window::Report&>(r);
   loads.describe(w);
   w.rebalance = r.rebalance && last_look.last >= loads.first;
   if (r.worst_region >= 0)

@@ -27,8 +27,7 @@ std::int64_t unix_ns() {
 std::string make_directory(const std::string& parent, const std::string& name) {
   std::filesystem::create_directories(parent);
   for (int attempt = 1; attempt <= 10000; ++attempt) {
-    const std::string path =
-        parent + "/" + name + (attempt > 1 ? "-" + std::to_string(attempt) : std::string()) + ".trace";
+    std::string path = parent + "/" + name + (attempt > 1 ? "-" + std::to_string(attempt) : std::string()) + ".trace";
     if (std::filesystem::create_directory(path)) return path;
   }
   throw std::system_error(std::make_error_code(std::errc::file_exists), "too many traces named " + name);

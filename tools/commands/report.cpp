@@ -134,7 +134,7 @@ void add_trace(const std::string& path, const ReportArguments& a, std::vector<De
   const Trace trace = read_trace(path);
   Described* of = nullptr;
   for (Described& run : runs) {
-    const bool unknown = trace.job.empty() || run.json["info"]["job"] == "";
+    const bool unknown = trace.job.empty() || run.json["info"]["job"].get_ref<const std::string&>().empty();
     if (unknown ? runs.size() == 1 : run.json["info"]["job"] == trace.job && run.json["info"]["name"] == trace.name)
       of = &run;
   }

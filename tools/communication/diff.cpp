@@ -36,11 +36,11 @@ std::vector<communication::Shares> shares_of(const PatternFindings& f, const Nam
   return out;
 }
 
-std::vector<NamedChange> sorted(std::map<std::pair<std::string, std::string>, NamedChange> changes) {
+std::vector<NamedChange> sorted(const std::map<std::pair<std::string, std::string>, NamedChange>& changes) {
   std::vector<NamedChange> out;
-  for (auto& [key, change] : changes) {
-    change.name = key.first, change.cause = key.second;
-    out.push_back(std::move(change));
+  for (const auto& [key, change] : changes) {
+    out.push_back(change);
+    out.back().name = key.first, out.back().cause = key.second;
   }
   std::stable_sort(out.begin(), out.end(), [](const NamedChange& x, const NamedChange& y) {
     return std::abs(x.change_ns()) > std::abs(y.change_ns());
@@ -57,7 +57,7 @@ std::vector<NamedChange> pattern_changes(const PatternFindings& a, const Pattern
       (f == &a ? change.a_ns : change.b_ns) += f->total_ns[p];
     }
   }
-  return sorted(std::move(changes));
+  return sorted(changes);
 }
 
 std::vector<NamedChange> wait_changes(const WaitFindings& a, const WaitFindings& b) {
@@ -69,7 +69,7 @@ std::vector<NamedChange> wait_changes(const WaitFindings& a, const WaitFindings&
       (f == &a ? change.a_ns : change.b_ns) += static_cast<double>(path.ns);
     }
   }
-  return sorted(std::move(changes));
+  return sorted(changes);
 }
 
 ordered_json phase_json(const PatternFindings& f, std::size_t phase) {

@@ -102,21 +102,19 @@ ordered_json same_node(const PairFindings& f, const Pair& pair) {
 
 std::string pairs_answer(const PairFindings& f) {
   if (f.pairs.pairs.empty()) return "No two ranks exchanged a message.\n";
-  double time = 0, bytes = 0, longest = 0, across = 0;
-  const Pair* first = nullptr;
+  const Pair& first = *std::ranges::max_element(f.pairs.pairs, {}, &Pair::time_ns);
+  const auto longest = static_cast<double>(first.time_ns);
+  double time = 0, bytes = 0, across = 0;
   for (const Pair& pair : f.pairs.pairs) {
-    const auto ns = static_cast<double>(pair.time_ns);
-    time += ns;
+    time += static_cast<double>(pair.time_ns);
     bytes += static_cast<double>(pair.bytes);
     if (same_node(f, pair) == false) across += static_cast<double>(pair.bytes);
-    if (first == nullptr || ns > longest) first = &pair, longest = ns;
   }
-  std::string out = "Ranks " + std::to_string(first->a) + " and " + std::to_string(first->b) +
-                    " spent the most time on "
-                    "each other: " +
-                    time_text(longest) + ", " + percent_text(time > 0 ? longest / time : 0) +
-                    " of all pairs' time, for " + bytes_text(static_cast<double>(first->bytes)) + " in " +
-                    count_text(first->messages, "message") + ".\n";
+  std::string out = "Ranks " + std::to_string(first.a) + " and " + std::to_string(first.b) +
+                    " spent the most time on each other: " + time_text(longest) + ", " +
+                    percent_text(time > 0 ? longest / time : 0) + " of all pairs' time, for " +
+                    bytes_text(static_cast<double>(first.bytes)) + " in " + count_text(first.messages, "message") +
+                    ".\n";
   out += count_text(f.pairs.pairs.size(), "pair") + " of " + std::to_string(f.n_ranks) + " ranks exchanged " +
          bytes_text(bytes) + (bytes > 0 ? "; " + percent_text(across / bytes) + " of that went to another node" : "") +
          ".\n";

@@ -26,7 +26,7 @@ inline constexpr std::size_t shown_depth = 3;
 
 /// The patterns of a record, its phases, and slow instances in the order of the Analytic Hierarchy Process.
 struct PatternFindings {
-  PatternFindings(const communication::Record& record, const PatternOptions& options);
+  PatternFindings(const communication::Record& of, const PatternOptions& options);
 
   const communication::Record& record;
   communication::Patterns patterns;

@@ -50,9 +50,9 @@ class ThreadCalls {
   void enter(std::uint32_t region, std::int64_t time_ns, bool begins);
   void leave(std::int64_t time_ns, bool ends);
   void finish_last();
-  void note(std::size_t event);
+  void note(std::size_t i);
   std::uint32_t call_of(const TraceEvent& event);
-  void message(const TraceEvent& event, std::uint32_t message, std::uint32_t call);
+  void message(const TraceEvent& event, std::uint32_t index, std::uint32_t call);
   void collective(const TraceEvent& event, std::uint32_t call);
   void complete_collectives(std::uint32_t call);
   std::int64_t step_at(std::int64_t time_ns) const;

@@ -22,11 +22,11 @@ void add(ByRank& ranks, const communication::Delay& delay) {
 }
 
 /// By delays, then by direct waits.
-std::vector<WaitedFor> sorted(ByRank ranks) {
+std::vector<WaitedFor> sorted(const ByRank& ranks) {
   std::vector<WaitedFor> out;
-  for (auto& [rank, of] : ranks) {
-    of.rank = rank;
+  for (const auto& [rank, of] : ranks) {
     out.push_back(of);
+    out.back().rank = rank;
   }
   std::stable_sort(out.begin(), out.end(), [](const WaitedFor& a, const WaitedFor& b) {
     return std::pair(a.delay_ns, a.direct_ns) > std::pair(b.delay_ns, b.direct_ns);
@@ -40,7 +40,7 @@ std::vector<WaitedFor> waited_for_of(const WaitFindings& f) {
   for (const communication::Wait& w : f.waits.waits)
     ranks[record.locations[f.tree.location_of[w.for_call]].rank].direct_ns += static_cast<double>(w.ns);
   for (const communication::Delay& delay : f.delays) add(ranks, delay);
-  return sorted(std::move(ranks));
+  return sorted(ranks);
 }
 
 /// [spans + 1]; the last one: outside of all spans.

@@ -117,7 +117,7 @@ void ReplayRecorder::write(const std::filesystem::path& path, const std::string&
 
 record::Window to_window(const replay::WindowReport& w, const std::vector<std::string>& regions) {
   record::Window out;
-  static_cast<window::Report&>(out) = w;
+  static_cast<window::Report&>(out) = static_cast<const window::Report&>(w);
   out.rebalanced = w.rebalanced_at >= 0;
   out.rebalanced_at = w.rebalanced_at;
   if (w.worst_region >= 0) out.worst_region_name = regions.at(static_cast<std::size_t>(w.worst_region));

@@ -91,7 +91,7 @@ std::string amount_text(double value, const std::string& unit) {
 }
 
 std::string name_text(const std::string& name, std::size_t width) {
-  const std::string out = record::visible(name);
+  std::string out = record::visible(name);
   if (out.size() <= width) return out;
   // Never cut within a UTF-8 sequence.
   const auto start_of_character = [&](std::size_t i, int direction) {

@@ -270,8 +270,9 @@ ordered_json known_ns(std::int64_t value) { return value < 0 ? ordered_json(null
 ordered_json description(const TraceFindings& f, std::int64_t origin) {
   const Trace& trace = f.trace;
   ordered_json out;
-  out["file"] = std::filesystem::path(trace.path).lexically_normal().filename().string();
-  if (out["file"] == "") out["file"] = std::filesystem::path(trace.path).parent_path().filename().string();
+  std::filesystem::path path = std::filesystem::path(trace.path).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  out["file"] = path.filename().string();
   out["recorder"] = trace.recorder;
   out["otf2"] = trace.is_otf2;
   out["design"] = trace.design;

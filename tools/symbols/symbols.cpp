@@ -162,7 +162,7 @@ std::string Symbols::short_name(const std::string& region) {
   if (paths.empty()) return region;
   if (paths.size() == 1) return paths[0].call + ": " + innermost_text(paths[0]);
   const auto alone = [](CallPath& path) { path.frames.resize(std::min<std::size_t>(path.frames.size(), 1)); };
-  const std::string from = innermost_text(paths[0]), to = innermost_text(paths[1]);
+  std::string from = innermost_text(paths[0]), to = innermost_text(paths[1]);
   if (from == to) return from;
   alone(paths[0]);
   alone(paths[1]);

@@ -103,7 +103,7 @@ std::string without_arguments(const std::string& name) {
 }  // namespace
 
 std::string readable_symbol(const char* symbol) {
-  const std::string name = symbol;
+  std::string name = symbol;
   if (name == "MAIN__") return "main program";
   if (const std::size_t middle = name.find("_MOD_"); name.starts_with("__") && middle != std::string::npos)
     return name.substr(2, middle - 2) + "::" + name.substr(middle + 5);

@@ -14,8 +14,8 @@ struct Exchanged {
   int root = -1;                         ///< in MPI_COMM_WORLD; -1: none
 };
 
-/// @param call  blocking or not
+/// @param given  blocking or not
 /// Time: linear in the communicator's size if the call has arrays of counts.
-Exchanged exchanged(Call call, const DataArguments& a, Communicator& communicator);
+Exchanged exchanged(Call given, const DataArguments& a, Communicator& c);
 
 }  // namespace effort::pmpi

@@ -123,11 +123,10 @@ struct CollectiveSize {
   std::uint64_t bytes = 0;  ///< of one message
   bool operator==(const CollectiveSize&) const = default;
 };
-/// @param call  blocking or not
-CollectiveSize size_of(Call call, const DataArguments& a, const Communicator& communicator);
+/// @param given  blocking or not
+CollectiveSize size_of(Call given, const DataArguments& a, const Communicator& c);
 /// Appends the messages that this rank counts.  Cost: linear in their number.
-void add_parts(std::vector<Part>& parts, Call call, const DataArguments& a, Communicator& communicator,
-               CollectiveSize size);
+void add_parts(std::vector<Part>& parts, Call given, const DataArguments& a, Communicator& c, CollectiveSize size);
 
 /// Whether the call only starts a collective.
 constexpr bool starts_collective(Call call) { return info(call).role == Role::start && blocking(call) != plain(call); }

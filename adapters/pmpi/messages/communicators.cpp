@@ -204,7 +204,7 @@ void saw_freed(MPI_Comm handle) {
   if (known == s.all.end() || handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) return;
   last_communicator.communicator = nullptr;
   known->second->freed = true;
-  if (known->second->users > 0) known->second.release();  // drop() deletes it
+  if (known->second->users > 0) static_cast<void>(known->second.release());  // drop() deletes it
   s.all.erase(known);
 }
 

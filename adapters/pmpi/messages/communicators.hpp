@@ -16,7 +16,7 @@ struct Neighbours {
   std::vector<int> sends_to, receives_from;
 };
 /// Looks up the topology.
-Neighbours neighbours_of(MPI_Comm handle);
+Neighbours neighbours_of(MPI_Comm comm);
 
 /// A communicator.  Its hash is the same on all members and differs from that of other communicators: it is made of the
 /// parent's hash, the number of the call on the parent that made it, and the members.
@@ -69,7 +69,7 @@ inline std::uint32_t id_of(Communicator& c) { return c.id != Communicator::unkno
 /// Another session begins: numbers are assigned from scratch.
 void renew_ids();
 /// Looks up the topology, once.
-void find_neighbours(Communicator& communicator, MPI_Comm handle);
+void find_neighbours(Communicator& c, MPI_Comm comm);
 
 /// A call on `parent` has made `made` (MPI_COMM_NULL: not on this rank).
 /// @param tag  of MPI_Comm_create_group

@@ -12,6 +12,6 @@ namespace effort::tools {
 nlohmann::ordered_json sampling_json(const Trace& trace);
 
 /// The inverse, into a trace whose threads and spans are read.  Errors: std::runtime_error if it does not fit them.
-void sampling_from_json(const nlohmann::json& json, Trace& trace);
+void sampling_from_json(const nlohmann::json& from, Trace& trace);
 
 }  // namespace effort::tools
