@@ -122,7 +122,7 @@ class Decoder {
   void add_representatives(std::span<const std::byte> representatives);
   /// A chunk of encode_reduced().  Errors: TraceError.  Cost: linear in its events and those of the chunks that its
   /// representatives are from; the latest ones are cached, up to about 30 MB.
-  Rebuilt decode_reduced(const Place& place, std::span<const std::byte> events) const;
+  Rebuilt decode_reduced(const Place& place, std::span<const std::byte> bytes) const;
 
  private:
   struct State;

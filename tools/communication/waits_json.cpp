@@ -75,7 +75,7 @@ std::vector<WindowWaits> windows_of(const communication::Record& record, const c
     if (!chosen[i]) continue;
     all[i].first_step = record.spans[i].first_step;
     all[i].last_step = record.spans[i].last_step;
-    const std::vector<WaitedFor> order = sorted(std::move(ranks[i]));
+    const std::vector<WaitedFor> order = sorted(ranks[i]);
     if (!order.empty()) all[i].most = order.front();
     out.push_back(all[i]);
   }
