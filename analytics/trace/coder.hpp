@@ -114,7 +114,8 @@ class Decoder {
   void add(std::span<const std::byte> dictionary);
 
   /// The events of a chunk; `place` must be that of its encoding.  Chunks decode in any order.
-  /// Errors: TraceError.  Cost: linear in the events.
+  /// Errors: TraceError.  Cost: linear in the events of the chunk and of at most 8 that its sequence is coded against;
+  /// the latest sequences are cached, up to 15 MB.
   std::vector<Event> decode(const Place& place, std::span<const std::byte> events) const;
 
   /// Takes a piece of representatives.  The same rules hold as for add(); pieces of both kinds must come in the order

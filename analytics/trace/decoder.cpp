@@ -15,7 +15,38 @@
 
 namespace effort::trace {
 
-/// Sequences stay coded until a chunk needs them, so the memory is that of the pieces.
+namespace {
+
+/// What was decoded lately, by number.  Any thread may call it.
+template <typename T>
+class Latest {
+ public:
+  /// @param most_events  that it keeps at a time
+  explicit Latest(std::size_t most_events) : most_events_(most_events) {}
+
+  std::shared_ptr<const T> find(std::uint64_t number) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find(number);
+    return found == kept_.end() ? nullptr : found->second;
+  }
+  void keep(std::uint64_t number, std::shared_ptr<const T> decoded, std::size_t events) {
+    const std::lock_guard lock(mutex_);
+    if (events_ + events > most_events_) {
+      kept_.clear();
+      events_ = 0;
+    }
+    if (kept_.emplace(number, std::move(decoded)).second) events_ += events;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::size_t most_events_, events_ = 0;
+  std::unordered_map<std::uint64_t, std::shared_ptr<const T>> kept_;
+};
+
+}  // namespace
+
+/// Sequences stay coded until a chunk needs them, so the memory is that of the pieces and of the latest sequences.
 struct Decoder::State {
   std::unordered_map<std::uint32_t, Symbol> symbols;
   std::unordered_map<std::uint64_t, Piece> pieces;
@@ -36,10 +67,9 @@ struct Decoder::State {
   /// The times of the representatives of a piece, since the begin of each, one after the other.
   using Times = std::shared_ptr<const std::vector<std::int64_t>>;
 
-  std::map<std::uint64_t, RepresentativePiece> representatives;  ///< by the number of the first one
-  mutable std::mutex latest_mutex;
-  mutable std::map<std::uint64_t, Times> latest;  ///< decoded pieces of representatives
-  mutable std::size_t latest_events = 0;
+  std::map<std::uint64_t, RepresentativePiece> representatives;                  ///< by the number of the first one
+  mutable Latest<std::vector<std::int64_t>> latest_times{std::size_t{1} << 22};  ///< of pieces of representatives
+  mutable Latest<Sequence> latest_sequences{std::size_t{1} << 19};  ///< chunks of the same rank follow one another
 
   const RepresentativePiece& piece_of(std::int64_t representative) const {
     const auto number = static_cast<std::uint64_t>(representative);
@@ -50,29 +80,21 @@ struct Decoder::State {
   }
 
   Times times_of(const RepresentativePiece& piece) const {
-    {
-      const std::lock_guard lock(latest_mutex);
-      const auto found = latest.find(piece.first);
-      if (found != latest.end()) return found->second;
+    Times times = latest_times.find(piece.first);
+    if (!times) {
+      times = std::make_shared<const std::vector<std::int64_t>>(decode_representatives(piece));
+      latest_times.keep(piece.first, times, times->size());
     }
-    Times times = std::make_shared<const std::vector<std::int64_t>>(decode_representatives(piece));
-    constexpr std::size_t most_latest = std::size_t{1} << 22;
-    const std::lock_guard lock(latest_mutex);
-    if (latest_events + times->size() > most_latest) {
-      latest.clear();
-      latest_events = 0;
-    }
-    if (latest.emplace(piece.first, times).second) latest_events += times->size();
     return times;
   }
 
   std::vector<std::int64_t> decode_representatives(const RepresentativePiece& piece) const {
-    const Sequence whole = sequence(piece.sequence);
+    const std::shared_ptr<const Sequence> whole = sequence(piece.sequence);
     std::vector<std::uint32_t> parts;
     for (const RepresentativePiece::Part& part : piece.parts) {
-      if (part.begin + part.length > whole.symbols.size())
+      if (part.begin + part.length > whole->symbols.size())
         throw TraceError("a representative is not part of its sequence");
-      const auto first = whole.symbols.begin() + static_cast<std::ptrdiff_t>(part.begin);
+      const auto first = whole->symbols.begin() + static_cast<std::ptrdiff_t>(part.begin);
       parts.insert(parts.end(), first, first + static_cast<std::ptrdiff_t>(part.length));
     }
     std::vector<std::int64_t> times = decode_times(parts, this->piece(piece.sequence).bound, piece.body);
@@ -127,18 +149,22 @@ struct Decoder::State {
     return decoded;
   }
 
-  /// Decodes a sequence, and before it those that it is coded against.
-  Sequence sequence(std::uint64_t number) const {
+  /// Decodes a sequence, and before it those that it is coded against, unless they were decoded lately.
+  std::shared_ptr<const Sequence> sequence(std::uint64_t number) const {
     std::vector<const Piece*> chain;
     for (std::uint64_t next = number; next != Piece::no_base; next = chain.back()->base) {
       if (chain.size() > most_depth) throw TraceError("the dictionary is damaged (a chain is too long)");
       chain.push_back(&piece(next));
     }
-    Sequence decoded;
-    for (; !chain.empty(); chain.pop_back()) {
-      const Piece& p = *chain.back();
-      decoded = decode_sequence(
-          decoded, p.length, p.range, [this](std::uint32_t s) { return symbol(s).kind; }, p.body);
+    std::shared_ptr<const Sequence> decoded;
+    std::size_t missing = 0;
+    while (missing < chain.size() && !(decoded = latest_sequences.find(chain[missing]->number))) ++missing;
+    if (!decoded) decoded = std::make_shared<const Sequence>();
+    while (missing-- > 0) {
+      const Piece& p = *chain[missing];
+      decoded = std::make_shared<const Sequence>(decode_sequence(
+          *decoded, p.length, p.range, [this](std::uint32_t s) { return symbol(s).kind; }, p.body));
+      latest_sequences.keep(p.number, decoded, p.length);
     }
     return decoded;
   }
@@ -168,10 +194,10 @@ std::vector<Event> Decoder::decode(const Place& place, std::span<const std::byte
   } catch (const codec::CodecError&) {
     throw TraceError("a chunk is damaged (it ends too early)");
   }
-  const Sequence sequence = state_->sequence(number);
-  const std::vector<std::int64_t> times = decode_times(sequence.symbols, state_->piece(number).bound, body);
+  const std::shared_ptr<const Sequence> sequence = state_->sequence(number);
+  const std::vector<std::int64_t> times = decode_times(sequence->symbols, state_->piece(number).bound, body);
 
-  return state_->events_of(place, sequence, times);
+  return state_->events_of(place, *sequence, times);
 }
 
 void Decoder::add_representatives(std::span<const std::byte> representatives) {
@@ -188,7 +214,8 @@ void Decoder::add_representatives(std::span<const std::byte> representatives) {
 
 Rebuilt Decoder::decode_reduced(const Place& place, std::span<const std::byte> bytes) const {
   const ReducedChunk chunk = read_reduced(bytes);
-  const Sequence sequence = state_->sequence(chunk.sequence);
+  const std::shared_ptr<const Sequence> shared = state_->sequence(chunk.sequence);
+  const Sequence& sequence = *shared;
   const SymbolOf symbol = [this](std::uint32_t number) -> const Symbol& { return state_->symbol(number); };
   const std::size_t n = sequence.symbols.size();
   const std::vector<std::size_t> begins = segment_begins(sequence.symbols, symbol);

@@ -20,17 +20,32 @@ constexpr std::uint32_t none = ~std::uint32_t{0};
 class Past {
  public:
   Past(const Sequence& base, std::size_t events, SymbolRange range, const KindOf& kind)
-      : kind_(kind), first_(range.first), latest_(range.end - range.first, none) {
+      : kind_(kind),
+        first_(range.first),
+        latest_(range.end - range.first, none),
+        kinds_(latest_.size(), unknown),
+        successors_(std::bit_ceil(2 * (base.symbols.size() + events) + 2), none) {
     symbols_.reserve(base.symbols.size() + events);
-    successors_.assign(std::bit_ceil(2 * (base.symbols.size() + events) + 2), none);
-    std::size_t at = 0;
+    offsets_.reserve(base.symbols.size() + events);
+    values_.reserve(base.values.size() + 2 * events);
+    const std::uint64_t* values = base.values.data();
     for (const std::uint32_t symbol : base.symbols) {
-      const std::size_t n = values_of(kind(symbol)).size();
-      append(symbol, base.values.data() + at);
-      at += n;
+      const std::size_t n = values_of(symbol).size();
+      append(symbol, values, n);
+      values += n;
     }
     follow(0);
     length_ = longest;
+  }
+
+  /// The values of a symbol.  Errors: TraceError if the symbol is not known.
+  std::span<const Value> values_of(std::uint32_t symbol) {
+    // A symbol of an earlier generation occurs in no base, but a damaged dictionary may claim that it does.
+    if (symbol < first_ || symbol - first_ >= kinds_.size())
+      throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol)");
+    Kind& kind = kinds_[symbol - first_];
+    if (kind == unknown) kind = kind_(symbol);
+    return trace::values_of(kind);
   }
 
   /// Symbols before the present one, the last first; 0 before the beginning.
@@ -47,11 +62,11 @@ class Past {
     return at == none ? nullptr : values_.data() + offsets_[at];
   }
 
-  /// Appends an event and moves the pointer.
-  void advance(std::uint32_t symbol, const std::uint64_t* values) {
+  /// Appends an event with its values and moves the pointer.
+  void advance(std::uint32_t symbol, std::span<const std::uint64_t> values) {
     const bool right = guess() == symbol;
     const std::size_t next = at_ + 1;
-    append(symbol, values);
+    append(symbol, values.data(), values.size());
     if (right) {
       at_ = next;
       length_ = std::min(length_ + 1, longest);
@@ -63,22 +78,18 @@ class Past {
 
  private:
   static constexpr std::uint32_t longest = 15;
+  static constexpr auto unknown = static_cast<Kind>(255);
 
   std::uint32_t latest(std::uint32_t symbol) const { return latest_[symbol - first_]; }
   std::uint32_t& successor() {
     return successors_[mix(before(0), before(1), before(2)) & static_cast<std::uint32_t>(successors_.size() - 1)];
   }
 
-  void append(std::uint32_t symbol, const std::uint64_t* values) {
-    // A symbol of an earlier generation occurs in no base, but a damaged dictionary may claim that it does.
-    if (symbol < first_ || symbol - first_ >= latest_.size())
-      throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol)");
-    const std::size_t n = values_of(kind_(symbol)).size();
-    const std::size_t offset = values_.size();
-    for (std::size_t i = 0; i < n; ++i) values_.push_back(values[i]);
+  void append(std::uint32_t symbol, const std::uint64_t* values, std::size_t n) {
     latest_[symbol - first_] = static_cast<std::uint32_t>(symbols_.size());
     symbols_.push_back(symbol);
-    offsets_.push_back(offset);
+    offsets_.push_back(values_.size());
+    for (std::size_t i = 0; i < n; ++i) values_.push_back(values[i]);
     if (!started_) remember();
   }
 
@@ -98,7 +109,9 @@ class Past {
 
   const KindOf& kind_;
   std::uint32_t first_;
-  std::vector<std::uint32_t> symbols_, latest_, successors_;
+  std::vector<std::uint32_t> latest_;  ///< place of each symbol's latest occurrence
+  std::vector<Kind> kinds_;            ///< of each symbol that was needed
+  std::vector<std::uint32_t> successors_, symbols_;
   std::vector<std::size_t> offsets_;
   std::vector<std::uint64_t> values_;
   std::size_t at_ = 0;
@@ -197,11 +210,11 @@ std::vector<std::byte> encode_sequence(const Sequence& base, const Sequence& seq
   for (const std::uint32_t symbol : sequence.symbols) {
     io.reserve(1024);
     coder.symbol(past, symbol);
-    const std::span<const Value> kinds = values_of(kind(symbol));
+    const std::span<const Value> kinds = past.values_of(symbol);
     std::copy_n(sequence.values.data() + at, kinds.size(), values.data());
     at += kinds.size();
     coder.values(past, symbol, kinds, values.data());
-    past.advance(symbol, values.data());
+    past.advance(symbol, std::span(values).first(kinds.size()));
   }
   return io.finish();
 }
@@ -216,10 +229,10 @@ Sequence decode_sequence(const Sequence& base, std::size_t length, SymbolRange r
   std::array<std::uint64_t, 4> values{};
   for (std::size_t i = 0; i < length; ++i) {
     const std::uint32_t symbol = coder.symbol(past, 0);
-    const std::span<const Value> kinds = values_of(kind(symbol));
+    const std::span<const Value> kinds = past.values_of(symbol);
     values.fill(0);
     coder.values(past, symbol, kinds, values.data());
-    past.advance(symbol, values.data());
+    past.advance(symbol, std::span(values).first(kinds.size()));
     sequence.symbols.push_back(symbol);
     sequence.values.insert(sequence.values.end(), values.begin(),
                            values.begin() + static_cast<std::ptrdiff_t>(kinds.size()));

@@ -1,6 +1,7 @@
 // The sequence of a program's events without their times, in a form in which equal steps are equal.  Internal.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,8 +26,31 @@ struct Symbol {
 /// first step of the window; for requests see Requests.
 enum Value : std::uint8_t { value_tag = 0, value_bytes = 1, value_received = 2, value_request = 3 };
 
+namespace detail {
+inline constexpr std::array message_values{value_tag, value_bytes, value_request};
+inline constexpr std::array posted_values{value_tag, value_request};
+inline constexpr std::array collective_values{value_bytes, value_received};
+inline constexpr std::array request_values{value_request};
+inline constexpr std::array amount_values{value_bytes};
+}  // namespace detail
+
 /// The values of a kind, in the order in which they are stored.
-std::span<const Value> values_of(Kind kind);
+constexpr std::span<const Value> values_of(Kind kind) {
+  switch (kind) {
+    case Kind::send:
+    case Kind::receive: return std::span(detail::message_values).first(2);
+    case Kind::send_start:
+    case Kind::receive_done: return detail::message_values;
+    case Kind::receive_start: return detail::posted_values;
+    case Kind::collective:
+    case Kind::one_sided: return detail::collective_values;
+    case Kind::send_done:
+    case Kind::request_cancelled: return detail::request_values;
+    case Kind::step:
+    case Kind::work: return detail::amount_values;
+    default: return {};
+  }
+}
 
 /// A chunk without its time stamps.
 struct Sequence {

@@ -110,9 +110,8 @@ std::vector<std::int64_t> gaps_behind(std::span<const std::int64_t> times) {
 
 /// How often the unit may double: half of it is the largest error.
 std::uint32_t doublings(std::int64_t unit, std::int64_t allowed) {
-  std::uint32_t n = 0;
-  while (n < most_doublings && (unit << (n + 1)) / 2 <= allowed) ++n;
-  return n;
+  return std::min(static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(allowed / unit))),
+                  most_doublings);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Events as symbols and values.
 #include <algorithm>
-#include <array>
 
 #include "analytics/trace/structure.hpp"
 
@@ -21,28 +20,6 @@ bool has_id(Kind kind) {
 }
 
 }  // namespace
-
-std::span<const Value> values_of(Kind kind) {
-  static constexpr std::array message{value_tag, value_bytes, value_request};
-  static constexpr std::array posted{value_tag, value_request};
-  static constexpr std::array collective{value_bytes, value_received};
-  static constexpr std::array request{value_request};
-  static constexpr std::array amount{value_bytes};
-  switch (kind) {
-    case Kind::send:
-    case Kind::receive: return std::span(message).first(2);
-    case Kind::send_start:
-    case Kind::receive_done: return message;
-    case Kind::receive_start: return posted;
-    case Kind::collective:
-    case Kind::one_sided: return collective;
-    case Kind::send_done:
-    case Kind::request_cancelled: return request;
-    case Kind::step:
-    case Kind::work: return amount;
-    default: return {};
-  }
-}
 
 Symbol symbol_of(const Place& place, const Event& event) {
   Symbol symbol;
