@@ -122,6 +122,12 @@ class RecordStream {
     put(&record, sizeof record);
   }
 
+  /// Appends the bytes of a record or of a part of one.
+  template <typename T>
+  void append(const T& part) {
+    put(&part, sizeof part);
+  }
+
   std::vector<std::byte>& bytes() noexcept { return bytes_; }
 
  private:
@@ -140,9 +146,8 @@ class RecordStream {
     std::memcpy(bytes_.data() + start_ + offsetof(RecordHeader, flags), &padding, sizeof padding);
   }
   void put(const void* data, std::size_t n) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + n);
-    if (n) std::memcpy(bytes_.data() + at, data, n);
+    const auto* const first = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), first, first + n);
   }
 
   std::vector<std::byte> bytes_;

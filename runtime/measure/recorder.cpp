@@ -47,6 +47,7 @@ Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& l
       load_(load_rule(choices_, *registry_)),
       derived_(metrics, load_.in_seconds() ? "s" : "", *registry_),
       events_(session_),
+      frame_(load_, derived_, counters_.at_steps()),
       sampling_(options.max_overhead, ticks()),
       last_stamp_(ticks()) {}
 
@@ -105,7 +106,7 @@ void Recorder::begin_price(Pricing& around) {
   priced_ = &slot();
   around = open_price(*priced_);
   const SlotReader* const reader = reader_of(*priced_);
-  load_before_price_ = (reader ? *reader : SlotReader(priced_)).load_since_step(reading(), frame_);
+  load_before_price_ = (reader ? *reader : SlotReader(priced_)).load_since_step(reading_, frame_);
 }
 
 /// Null before the slot's first step.
@@ -163,12 +164,12 @@ void Recorder::read_slots(const ThreadSlot* stepping, std::uint64_t now) {
     const auto all = SlotRegistry::instance().slots();
     for (std::size_t i = readers_.size(); i < all.size(); ++i) readers_.push_back(std::make_unique<SlotReader>(all[i]));
   }
-  frame_.clear(load_, derived_, counters_.at_steps().size());
+  frame_.clear();
   ours_.clear();
   for (auto& reader : readers_) {
     if (!is_ours(reader->slot())) continue;
     ours_.push_back(reader.get());
-    reader->read(reading(), &reader->slot() == stepping, now, frame_);
+    reader->read(reading_, &reader->slot() == stepping, now, frame_);
   }
 }
 
@@ -188,12 +189,12 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   h.last_step = last_step;
   h.wall = static_cast<double>(now - last_stamp_) * tick_rate().seconds_per_tick;
   h.phase = phase_.load(std::memory_order_relaxed);
-  frame_.write(h, counters_.at_steps(), out);
+  frame_.write(h, out);
   // The cost of a pair was measured at another moment.  Limit the total to the step's duration, which contains it.
   own_seconds_ += std::min(frame_.measuring() + step_cost_, h.wall);
   last_stamp_ = now;
 
-  sampling_.step(ours_, frame_, reading(), now, *registry_);
+  sampling_.step(ours_, frame_, reading_, now, *registry_);
   step_cost_ = static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick;
   sampling_.add_fixed(step_cost_);
 }

@@ -94,7 +94,6 @@ class Recorder {
     plan.events = events_.memory();
     return plan;
   }
-  Reading reading() const { return {load_, counters_, cost_}; }
   ThreadSlot* settle_stepping_thread();
   SlotReader* reader_of(const ThreadSlot& slot) const;
   void read_slots(const ThreadSlot* stepping, std::uint64_t now);
@@ -108,7 +107,7 @@ class Recorder {
   const std::thread::id first_thread_;  ///< reads the counters that cover the whole process
   CounterChoice counters_;
   LoadRule load_;
-  DerivedMetrics derived_;
+  const DerivedMetrics derived_;
   std::atomic<std::uint32_t> phase_{0};
   EventSwitch events_;
 
@@ -121,6 +120,7 @@ class Recorder {
   StepFrame frame_;
   std::size_t published_definitions_ = 0;
   MeasuringCost cost_;  ///< known from the first step on
+  const Reading reading_{load_, counters_, cost_};
   SamplingControl sampling_;
   std::uint64_t last_stamp_;
   double step_cost_ = 0;  ///< seconds that ending the last step took

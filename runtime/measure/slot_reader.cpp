@@ -94,6 +94,7 @@ void SlotReader::read_counter(const Reading& how, int counter, std::uint32_t n, 
 
 void SlotReader::read_step_counters_of(const Reading& how, StepFrame& frame) {
   const auto n = static_cast<std::size_t>(slot_->counters.step_count());
+  if (n == 0) return;
   step_totals_.resize(n, 0);
   for (std::size_t c = 0; c < n; ++c) {
     const CounterChoice::Metric& metric = how.counters.at_steps()[c];
@@ -103,7 +104,7 @@ void SlotReader::read_step_counters_of(const Reading& how, StepFrame& frame) {
     step_totals_[c] = total;
     frame.add_step_value(c, static_cast<double>(metric.value ? total : grown) * metric.scale);
   }
-  if (!stepping_ && n > 0) slot_->ask(read_step_counters);
+  if (!stepping_) slot_->ask(read_step_counters);
 }
 
 void SlotReader::read_metrics(const Reading& how, std::uint32_t n, StepFrame& frame) {
@@ -125,7 +126,7 @@ void SlotReader::read_metrics(const Reading& how, std::uint32_t n, StepFrame& fr
 }
 
 void SlotReader::read_work(StepFrame& frame) {
-  work_.resize(std::max<std::size_t>(work_.size(), frame.n_units()), 0);
+  if (work_.size() < frame.n_units()) work_.resize(frame.n_units(), 0);
   for (std::uint32_t u = 0; u < frame.n_units(); ++u) {
     const double total = slot_->amounts.work(u);
     frame.add_work(u, total - work_[u]);

@@ -22,14 +22,12 @@ void StepFrame::define(const Defined& d) {
   if (d.what == Definition::unit) work_.push_back(0);
 }
 
-void StepFrame::clear(const LoadRule& rule, const DerivedMetrics& derived, std::size_t step_counters) {
-  rule_ = rule;
-  derived_ = derived;
-  stride_ = kinds_.size();
-  values_.assign(n_series_ * stride_, 0.0);
+void StepFrame::clear() {
+  if (const std::size_t n = n_series_ * kinds_.size(); values_.size() != n) values_.resize(n);
+  std::fill(values_.begin(), values_.end(), 0.0);
   std::fill(work_.begin(), work_.end(), 0.0);
-  step_values_.assign(step_counters, 0.0);
-  if (derived.of_threads()) teams_.assign(stride_, Team());
+  std::fill(step_values_.begin(), step_values_.end(), 0.0);
+  if (derived_.of_threads()) teams_.assign(kinds_.size(), Team());
   load_ = measuring_ = wait = cpu_wait = 0;
 }
 
@@ -67,27 +65,24 @@ void StepFrame::write_teams() {
   }
 }
 
-void StepFrame::write(FrameHeader h, const std::vector<CounterChoice::Metric>& step_metrics, RecordStream& out) {
+void StepFrame::write(FrameHeader& h, RecordStream& out) {
   write_teams();
   h.load = load_;
   h.wait = wait;
   auto& bytes = out.bytes();
   const std::size_t at = bytes.size();
-  bytes.resize(at + sizeof h);
+  out.append(h);
   const auto entry = [&](std::uint32_t region, std::uint32_t series, double value) {
     if (value == 0) return;
-    const Entry e{region, static_cast<std::uint16_t>(series), 0, value};
-    const std::size_t end = bytes.size();
-    bytes.resize(end + sizeof e);
-    std::memcpy(bytes.data() + end, &e, sizeof e);
+    out.append(Entry{region, static_cast<std::uint16_t>(series), 0, value});
     ++h.n_entries;
   };
   for (std::uint32_t m = 0; m < n_series_; ++m)
-    for (std::uint32_t r = 0; r < stride_; ++r) entry(r, m, value(m, r));
-  for (std::size_t c = 0; c < step_metrics.size(); ++c) {
+    for (std::uint32_t r = 0; r < n_regions(); ++r) entry(r, m, value(m, r));
+  for (std::size_t c = 0; c < step_metrics_.size(); ++c) {
     // The values of a frame of several steps are later divided equally among them, which must not change a state.
-    const double steps = step_metrics[c].value ? static_cast<double>(h.last_step - h.first_step + 1) : 1;
-    entry(whole_step, step_metrics[c].id, step_values_[c] * steps);
+    const double steps = step_metrics_[c].value ? static_cast<double>(h.last_step - h.first_step + 1) : 1;
+    entry(whole_step, step_metrics_[c].id, step_values_[c] * steps);
   }
   for (std::uint32_t u = 0; u < work_.size(); ++u) entry(0, work_series + u, work_[u]);
   h.record = {static_cast<std::uint32_t>(bytes.size() - at), RecordType::frame, 0};

@@ -36,6 +36,10 @@ struct DerivedMetrics {
 /// A matrix of series x regions, initially zero, and the values of the step as a whole.
 class StepFrame {
  public:
+  /// @param step_metrics  read once a step; they must outlive the frame
+  StepFrame(const LoadRule& rule, const DerivedMetrics& derived, const std::vector<CounterChoice::Metric>& step_metrics)
+      : rule_(rule), derived_(derived), step_metrics_(step_metrics), step_values_(step_metrics.size()) {}
+
   /// Takes a published definition into account.
   void define(const Defined& d);
   std::uint32_t n_regions() const noexcept {
@@ -47,7 +51,7 @@ class StepFrame {
   Kind kind(std::uint32_t region) const noexcept { return kinds_[region]; }
 
   /// Begins a step: sets all sums to zero.
-  void clear(const LoadRule& rule, const DerivedMetrics& derived, std::size_t step_counters);
+  void clear();
   /// Adds what a thread has accumulated in a region.  Call it once per slot, series, region and step.
   void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
   void add_calls(std::uint32_t region, double n);
@@ -61,12 +65,12 @@ class StepFrame {
   /// Seconds that boundaries cost the busiest thread.
   double measuring() const noexcept { return measuring_; }
 
-  /// Appends the frame, and fills in the header's load and wait.
-  void write(FrameHeader header, const std::vector<CounterChoice::Metric>& step_metrics, RecordStream& out);
+  /// Fills in the header, except for the step's place and duration, and appends it and the frame.
+  void write(FrameHeader& header, RecordStream& out);
 
  private:
   void write_teams();
-  double& value(std::uint32_t series, std::size_t region) noexcept { return values_[series * stride_ + region]; }
+  double& value(std::uint32_t series, std::size_t region) noexcept { return values_[series * kinds_.size() + region]; }
 
   /// The load of a region's threads in the step.
   struct Team {
@@ -77,9 +81,9 @@ class StepFrame {
   std::vector<Kind> kinds_{
       Kind::compute};  ///< by region id; `outside` takes application metrics that belong to no region
   std::uint32_t n_series_ = 0;
-  LoadRule rule_;
-  DerivedMetrics derived_;
-  std::size_t stride_ = 0;           ///< regions per series in values_
+  const LoadRule rule_;
+  const DerivedMetrics derived_;
+  const std::vector<CounterChoice::Metric>& step_metrics_;
   std::vector<double> values_;       ///< [series][region]
   std::vector<double> work_;         ///< [unit]
   std::vector<double> step_values_;  ///< [step counter]
