@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -170,8 +171,10 @@ void damage_archive(const Setting& setting, const std::vector<Change>& changes) 
   for (const auto& [path, bytes] : files) test::write(path, std::as_bytes(std::span(bytes)));
   const pid_t child = fork();
   if (child == 0) read_in_child(setting.archive());
+  if (child < 0) std::abort();
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) std::abort();
+  while (waitpid(child, &status, 0) != child)
+    if (errno != EINTR) std::abort();  // libFuzzer's alarm interrupts it
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   if (code != 0 && code != 1 && code != in_otf2) std::abort();
 }
