@@ -142,8 +142,8 @@ Traffic decode_traffic(format::View raw, const Run& run) {
   get_record(decoder, traffic_fields(), traffic);
   decoder.finish();
   for (const Flow& f : traffic.flows)
-    if (f.window < 0 || f.source < 0 || f.source >= run.ranks || f.destination < 0 || f.destination >= run.ranks ||
-        f.size_class < -1 || f.size_class > 64 || f.region < 0 ||
+    if (f.window < 0 || f.window > max_steps || f.source < 0 || f.source >= run.ranks || f.destination < 0 ||
+        f.destination >= run.ranks || f.size_class < -1 || f.size_class > 64 || f.region < 0 ||
         static_cast<std::size_t>(f.region) >= traffic.regions.size())
       throw std::runtime_error(
           "a flow of the communication matrix names a window, rank, region or class of sizes that does not exist");

@@ -158,11 +158,12 @@ TEST_CASE("sections with correct checksums and wrong contents are refused with t
   SECTION("bytes after the last move") { replace("MOVE", text(std::string("\0a", 2)), 2); }
   SECTION("an exact block after the last step") { replace("EXAC", text(std::string("\x17\2\0", 3)), 3); }
   SECTION("an exact block that is too short") { replace("EXAC", text(std::string("\0\1\1\0aaaaaaaa", 12)), 12); }
-  SECTION("traffic between ranks that do not exist") {
-    const Traffic traffic{{"MPI_Send"}, {{0, 2, 5, 0, 1, 8, 0}}};
-    const std::vector<std::byte> bytes = encode_traffic(traffic);
+  const auto replace_traffic = [&](const Flow& flow) {
+    const std::vector<std::byte> bytes = encode_traffic({{"MPI_Send"}, {flow}});
     replace("COMM", bytes, bytes.size());
-  }
+  };
+  SECTION("traffic between ranks that do not exist") { replace_traffic({0, 2, 5, 0, 1, 8, 0}); }
+  SECTION("traffic in a window after the last possible step") { replace_traffic({max_steps + 1, 0, 1, 0, 1, 8, 0}); }
   SECTION("two tables of windows") { file.sections.push_back(file.section("WIND")); }
   SECTION("two sets of strata") { file.sections.push_back(file.section("STRA")); }
   SECTION("two loads of the steps") { file.sections.push_back(file.section("PATH")); }
