@@ -82,8 +82,9 @@ TraceWindow window_from(const json& from) {
   TraceWindow out;
   each_field(out, read_from(from));
   constexpr std::int64_t most = std::int64_t{1} << 62;  // so that differences can be computed
-  for (const std::int64_t value : {out.first_step, out.last_step, out.start_ns, out.end_ns})
-    if (value < -most || value > most) throw std::runtime_error("a step or a time of a window is out of range");
+  for (const std::int64_t value : {out.ordinal, out.first_step, out.last_step, out.start_ns, out.end_ns})
+    if (value < -most || value > most)
+      throw std::runtime_error("the number, a step or a time of a window is out of range");
   for (const json& stratum : from.at("strata")) {
     auto& numbers = out.strata.emplace_back();
     get(stratum.at(0), numbers.population);
