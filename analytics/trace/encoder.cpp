@@ -203,7 +203,7 @@ struct Encoder::State {
 };
 
 Encoder::Encoder(TimeBound bound) : state_(std::make_unique<State>()) {
-  if (bound.relative_ppm > 500'000 || bound.absolute_ns > (1u << 30))
+  if (!bound.is_valid())
     throw std::invalid_argument("a bound of time stamps is too large: choose at most 50 % and 1 s");
   state_->bound = bound;
 }

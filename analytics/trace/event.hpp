@@ -49,14 +49,17 @@ std::string_view kind_text(Kind kind);
 /// The permitted error of a decoded time stamp.  The gap of an event is the time since the last event of its chunk that
 /// was earlier, or since the chunk's start.
 struct TimeBound {
-  std::uint32_t relative_ppm = 0;  ///< of the gap, in millionths, at most 500,000
-  std::uint32_t absolute_ns = 0;   ///< at most 2^30
+  static constexpr std::uint32_t most_relative_ppm = 500'000, most_absolute_ns = 1u << 30;
+
+  std::uint32_t relative_ppm = 0;  ///< of the gap, in millionths
+  std::uint32_t absolute_ns = 0;
 
   /// Time stamps come back as they were.
   static constexpr TimeBound exact() { return {}; }
   /// 1 % of the gap or 100 ns, whichever is larger.
   static constexpr TimeBound usual() { return {10'000, 100}; }
 
+  constexpr bool is_valid() const { return relative_ppm <= most_relative_ppm && absolute_ns <= most_absolute_ns; }
   constexpr bool is_exact() const { return absolute_ns == 0; }
   /// The largest error of a time stamp after `gap` ns, in ns; a relative bound needs an absolute one.
   constexpr std::int64_t allowed(std::int64_t gap) const {

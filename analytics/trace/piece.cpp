@@ -57,8 +57,10 @@ Piece read_piece(std::span<const std::byte> bytes) {
     codec::ByteReader in(bytes);
     if (in.byte() != version) fail("it has another version");
     Piece piece;
-    piece.bound.relative_ppm = static_cast<std::uint32_t>(number(in, 500'000, "the bound is too large"));
-    piece.bound.absolute_ns = static_cast<std::uint32_t>(number(in, 1u << 30, "the bound is too large"));
+    piece.bound.relative_ppm =
+        static_cast<std::uint32_t>(number(in, TimeBound::most_relative_ppm, "the bound is too large"));
+    piece.bound.absolute_ns =
+        static_cast<std::uint32_t>(number(in, TimeBound::most_absolute_ns, "the bound is too large"));
     piece.range.first = static_cast<std::uint32_t>(number(in, 1u << 31, "no such symbol"));
     piece.range.known = piece.range.first + static_cast<std::uint32_t>(number(in, most_entries, "no such symbol"));
     const std::uint64_t fresh = number(in, std::min<std::uint64_t>(most_events, in.left() / 3), "too many symbols");

@@ -84,8 +84,10 @@ Header parse_header(View payload) {
   if (h.n_nodes < 1) throw std::runtime_error("there are no nodes");
   h.confidence = in.real();
   h.error = in.real();
-  h.bound.relative_ppm = static_cast<std::uint32_t>(in.number(500'000, "the bound of time stamps"));
-  h.bound.absolute_ns = static_cast<std::uint32_t>(in.number(1u << 30, "the bound of time stamps"));
+  h.bound.relative_ppm =
+      static_cast<std::uint32_t>(in.number(effort::trace::TimeBound::most_relative_ppm, "the bound of time stamps"));
+  h.bound.absolute_ns =
+      static_cast<std::uint32_t>(in.number(effort::trace::TimeBound::most_absolute_ns, "the bound of time stamps"));
   for (std::size_t n = in.elements(2); n > 0; --n) {
     Header::Node node;
     node.node = in.node();

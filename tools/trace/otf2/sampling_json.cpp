@@ -51,14 +51,18 @@ auto written_to(ordered_json& out) {
   return [&out](const char* name, const auto& value) { out[name] = value; };
 }
 
-/// Integers are checked: get_to() converts a number that does not fit to another one, or has undefined behaviour.
+/// Integers are checked: get_to() converts a number that does not fit to another one, or has undefined behaviour.  They
+/// are small enough that the sum of a few can be computed.
 template <typename T>
 void get(const json& from, T& value) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    const bool fits = from.is_number_unsigned()
-                          ? std::in_range<T>(from.get<std::uint64_t>())
-                          : from.is_number_integer() && std::in_range<T>(from.get<std::int64_t>());
-    if (!fits) throw std::runtime_error(from.dump() + " is not an integer, or is too large");
+    constexpr std::int64_t most = std::int64_t{1} << 59;  // in ns, 18 years
+    const auto fits = [](auto number) {
+      return std::cmp_greater_equal(number, -most) && std::cmp_less_equal(number, most) && std::in_range<T>(number);
+    };
+    if (!(from.is_number_unsigned() ? fits(from.get<std::uint64_t>())
+                                    : from.is_number_integer() && fits(from.get<std::int64_t>())))
+      throw std::runtime_error(from.dump() + " is not an integer, or is too large");
   }
   from.get_to(value);
 }
@@ -81,10 +85,6 @@ ordered_json window_json(const TraceWindow& window) {
 TraceWindow window_from(const json& from) {
   TraceWindow out;
   each_field(out, read_from(from));
-  constexpr std::int64_t most = std::int64_t{1} << 62;  // so that differences can be computed
-  for (const std::int64_t value : {out.ordinal, out.first_step, out.last_step, out.start_ns, out.end_ns})
-    if (value < -most || value > most)
-      throw std::runtime_error("the number, a step or a time of a window is out of range");
   for (const json& stratum : from.at("strata")) {
     auto& numbers = out.strata.emplace_back();
     get(stratum.at(0), numbers.population);
@@ -178,6 +178,7 @@ void sampling_from_json(const json& from, Trace& trace) {
   // Everything is read before the trace is touched: a damaged property leaves it as it is.
   Trace read;
   each_field_of_trace(read, read_from(from));
+  if (!read.bound.is_valid()) throw std::runtime_error("the bound of time stamps is too large");
   if (read.n_ranks != trace.n_ranks)
     throw std::runtime_error("it describes " + count_text(static_cast<std::uint64_t>(read.n_ranks), "rank") +
                              ", but the archive has " + std::to_string(trace.n_ranks));
