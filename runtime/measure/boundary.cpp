@@ -284,7 +284,8 @@ void settle_step(ThreadSlot& s) noexcept {
   book(s, way.word());
   s.pricing.overlong = s.pricing.open;
   s.pricing.computed = {};
-  s.requests.fetch_and(~static_cast<std::uint32_t>(read_step_counters), std::memory_order_relaxed);
+  if (s.requests.load(std::memory_order_relaxed) & read_step_counters)
+    s.requests.fetch_and(~static_cast<std::uint32_t>(read_step_counters), std::memory_order_relaxed);
   s.counters.read_step();
   answer_requests(s);
 }

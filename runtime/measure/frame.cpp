@@ -1,5 +1,8 @@
 #include "runtime/measure/frame.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace effort::measure {
 namespace {
 
@@ -10,6 +13,14 @@ RecordHeader header_of(std::span<const std::byte> record) {
 }
 
 }  // namespace
+
+void RecordStream::grow(std::size_t n) {
+  const std::size_t room = std::max(2 * room_, size_ + n);
+  auto data = std::make_unique_for_overwrite<std::byte[]>(room);
+  if (size_ > 0) std::memcpy(data.get(), data_.get(), size_);
+  data_ = std::move(data);
+  room_ = room;
+}
 
 Defined read_definition(std::span<const std::byte> record) {
   std::uint32_t head[4];

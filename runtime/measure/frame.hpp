@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -128,30 +129,47 @@ class RecordStream {
     put(&part, sizeof part);
   }
 
-  std::vector<std::byte>& bytes() noexcept { return bytes_; }
+  std::span<std::byte> bytes() noexcept { return {data_.get(), size_}; }
+  /// Keeps the memory.
+  void clear() noexcept { size_ = 0; }
+  /// Takes over all records of `other`, which is then empty.
+  void take(RecordStream& other) {
+    if (size_ == 0) {
+      data_.swap(other.data_);
+      std::swap(size_, other.size_);
+      std::swap(room_, other.room_);
+    } else if (other.size_ > 0) {
+      put(other.data_.get(), other.size_);
+    }
+    other.clear();
+  }
 
  private:
   void begin(RecordType type) {
-    start_ = bytes_.size();
+    start_ = size_;
     const RecordHeader h{0, type, 0};
     put(&h, sizeof h);
   }
   void end() {
-    const std::size_t length = bytes_.size() - start_;
+    const std::size_t length = size_ - start_;
     const std::uint32_t padded = static_cast<std::uint32_t>((length + 7) / 8 * 8);
-    bytes_.resize(start_ + padded);
-    std::memcpy(bytes_.data() + start_, &padded, sizeof padded);
+    constexpr std::byte zeros[8] = {};
+    put(zeros, padded - length);
+    std::memcpy(data_.get() + start_, &padded, sizeof padded);
     // The flags hold the padding, so that the reader can recover the text's length.
     const std::uint16_t padding = static_cast<std::uint16_t>(padded - length);
-    std::memcpy(bytes_.data() + start_ + offsetof(RecordHeader, flags), &padding, sizeof padding);
+    std::memcpy(data_.get() + start_ + offsetof(RecordHeader, flags), &padding, sizeof padding);
   }
+  // Every step appends a few small parts of known size, for which inserting into a vector takes several times as long.
   void put(const void* data, std::size_t n) {
-    const auto* const first = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), first, first + n);
+    if (__builtin_expect(n > room_ - size_, 0)) grow(n);
+    std::memcpy(data_.get() + size_, data, n);
+    size_ += n;
   }
+  void grow(std::size_t n);
 
-  std::vector<std::byte> bytes_;
-  std::size_t start_ = 0;
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t size_ = 0, room_ = 0, start_ = 0;
 };
 
 /// Reads back what RecordStream::definition wrote; `record` is one whole record.

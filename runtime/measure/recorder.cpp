@@ -164,7 +164,7 @@ void Recorder::read_slots(const ThreadSlot* stepping, std::uint64_t now) {
     const auto all = SlotRegistry::instance().slots();
     for (std::size_t i = readers_.size(); i < all.size(); ++i) readers_.push_back(std::make_unique<SlotReader>(all[i]));
   }
-  frame_.clear();
+  frame_.begin();
   ours_.clear();
   for (auto& reader : readers_) {
     if (!is_ours(reader->slot())) continue;
@@ -175,9 +175,9 @@ void Recorder::read_slots(const ThreadSlot* stepping, std::uint64_t now) {
 
 void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out) {
   ThreadSlot* const stepping = settle_stepping_thread();
-  const std::uint64_t now = ticks();
+  const std::uint64_t now = stepping ? stepping->last_boundary() : ticks();
   if (recording::Memory* const events = events_.memory(); events && stepping) {
-    const std::uint64_t at = std::max(now, stepping->stamp.load(std::memory_order_relaxed) + 1);
+    const std::uint64_t at = now + 1;
     record_step(*stepping, last_step + 1, at);
     events->end_step(last_step, at);
   }

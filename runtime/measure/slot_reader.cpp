@@ -6,7 +6,7 @@
 namespace effort::measure {
 
 /// Number of regions known to both the slot and the frame, including `outside`.
-std::uint32_t SlotReader::visible_regions(const StepFrame& frame) const {
+inline std::uint32_t SlotReader::visible_regions(const StepFrame& frame) const {
   return std::min(slot_->known.load(std::memory_order_acquire), frame.n_regions() - 1) + 1;
 }
 
@@ -32,7 +32,7 @@ void SlotReader::read(const Reading& how, bool stepping, std::uint64_t now, Step
 }
 
 /// The ticks of a slot's regions since the last step.
-void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame) {
+inline void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame) {
   const Cell* cells = slot_->cells.load(std::memory_order_acquire);
   // The current region has accumulated time since its last boundary, possibly in another thread (see ThreadSlot).  If
   // sampling is involved, the next boundary accounts for it.
@@ -64,7 +64,7 @@ void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t n
 }
 
 /// Reads a slot's counters: per region if they are read at boundaries, otherwise for the whole step.
-void SlotReader::read_counters(const Reading& how, std::uint32_t n, StepFrame& frame) {
+inline void SlotReader::read_counters(const Reading& how, std::uint32_t n, StepFrame& frame) {
   for (int c = 0; c < slot_->counters.count(); ++c) read_counter(how, c, n, frame);
   read_step_counters_of(how, frame);
 }
@@ -92,7 +92,7 @@ void SlotReader::read_counter(const Reading& how, int counter, std::uint32_t n, 
   if (metric.id == how.load.metric) add_load(load_counts_, load, metric.scale);
 }
 
-void SlotReader::read_step_counters_of(const Reading& how, StepFrame& frame) {
+inline void SlotReader::read_step_counters_of(const Reading& how, StepFrame& frame) {
   const auto n = static_cast<std::size_t>(slot_->counters.step_count());
   if (n == 0) return;
   step_totals_.resize(n, 0);
@@ -107,7 +107,7 @@ void SlotReader::read_step_counters_of(const Reading& how, StepFrame& frame) {
   if (!stepping_) slot_->ask(read_step_counters);
 }
 
-void SlotReader::read_metrics(const Reading& how, std::uint32_t n, StepFrame& frame) {
+inline void SlotReader::read_metrics(const Reading& how, std::uint32_t n, StepFrame& frame) {
   for (std::uint32_t m = 0; m < frame.n_series(); ++m) {
     const std::atomic<double>* cells = slot_->amounts.metric(m);
     if (!cells) continue;
@@ -125,7 +125,7 @@ void SlotReader::read_metrics(const Reading& how, std::uint32_t n, StepFrame& fr
   }
 }
 
-void SlotReader::read_work(StepFrame& frame) {
+inline void SlotReader::read_work(StepFrame& frame) {
   if (work_.size() < frame.n_units()) work_.resize(frame.n_units(), 0);
   for (std::uint32_t u = 0; u < frame.n_units(); ++u) {
     const double total = slot_->amounts.work(u);
@@ -135,7 +135,7 @@ void SlotReader::read_work(StepFrame& frame) {
 }
 
 /// Reads how often each region was begun since the last step; returns the seconds that measuring them took.
-double SlotReader::read_begins(const MeasuringCost& cost, std::uint32_t n, StepFrame& frame) {
+inline double SlotReader::read_begins(const MeasuringCost& cost, std::uint32_t n, StepFrame& frame) {
   const Cell* cells = slot_->cells.load(std::memory_order_acquire);
   const std::int64_t skips = slot_->sampling.skips();
   const std::uint64_t readings = slot_->counters.cpu_readings();
@@ -156,7 +156,7 @@ double SlotReader::read_begins(const MeasuringCost& cost, std::uint32_t n, StepF
 
 /// The load of all COMPUTE regions together.  When sampling moves time from one region to another, the sum is right
 /// immediately.
-void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale) {
+inline void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale) {
   const auto delta = static_cast<std::int64_t>(total - last);
   if (delta <= 0) return;
   last = total;
@@ -165,7 +165,7 @@ void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale
 
 /// Seconds of the library's own time that the boundaries of a waiting region have subtracted since the last step.
 /// Without the library, the region would have waited for the same total time.
-double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) const {
+inline double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) const {
   if (frame.kind(region) == Kind::compute || !own_ticks_set_) return 0;
   const std::int64_t begins =
       slot_->cells.load(std::memory_order_acquire)[region].begins.load(std::memory_order_relaxed) & ~sampled_sign;

@@ -57,16 +57,16 @@ class SlotReader {
   std::uint32_t plan_version = 0;
 
  private:
-  std::uint32_t visible_regions(const StepFrame& frame) const;
-  void read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame);
-  void read_counters(const Reading& how, std::uint32_t n, StepFrame& frame);
+  inline std::uint32_t visible_regions(const StepFrame& frame) const;
+  inline void read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame);
+  inline void read_counters(const Reading& how, std::uint32_t n, StepFrame& frame);
   void read_counter(const Reading& how, int counter, std::uint32_t n, StepFrame& frame);
-  void read_step_counters_of(const Reading& how, StepFrame& frame);
-  void read_metrics(const Reading& how, std::uint32_t n, StepFrame& frame);
-  void read_work(StepFrame& frame);
-  double read_begins(const MeasuringCost& cost, std::uint32_t n, StepFrame& frame);
-  void add_load(std::uint64_t& last, std::uint64_t total, double scale);
-  double own_in_waits(std::uint32_t region, const StepFrame& frame) const;
+  inline void read_step_counters_of(const Reading& how, StepFrame& frame);
+  inline void read_metrics(const Reading& how, std::uint32_t n, StepFrame& frame);
+  inline void read_work(StepFrame& frame);
+  inline double read_begins(const MeasuringCost& cost, std::uint32_t n, StepFrame& frame);
+  inline void add_load(std::uint64_t& last, std::uint64_t total, double scale);
+  inline double own_in_waits(std::uint32_t region, const StepFrame& frame) const;
   void set_own_ticks(const MeasuringCost& cost);
 
   ThreadSlot* const slot_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace effort::measure {
 
@@ -20,16 +21,11 @@ void StepFrame::define(const Defined& d) {
   if (d.what == Definition::region) kinds_.push_back(d.kind);
   if (d.what == Definition::metric) ++n_series_;
   if (d.what == Definition::unit) work_.push_back(0);
+  values_.resize(n_series_ * kinds_.size());
+  if (derived_.of_threads()) teams_.resize(kinds_.size());
 }
 
-void StepFrame::clear() {
-  if (const std::size_t n = n_series_ * kinds_.size(); values_.size() != n) values_.resize(n);
-  std::fill(values_.begin(), values_.end(), 0.0);
-  std::fill(work_.begin(), work_.end(), 0.0);
-  std::fill(step_values_.begin(), step_values_.end(), 0.0);
-  if (derived_.of_threads()) teams_.assign(kinds_.size(), Team());
-  load_ = measuring_ = wait = cpu_wait = 0;
-}
+void StepFrame::begin() noexcept { load_ = measuring_ = wait = cpu_wait = 0; }
 
 void StepFrame::fold(std::uint32_t series, std::uint32_t region, double value, bool sum) {
   double& v = this->value(series, region);
@@ -54,7 +50,7 @@ void StepFrame::add_thread(double load, double measuring) noexcept {
 /// are amounts, not ratios, so they can be summed over steps.
 void StepFrame::write_teams() {
   for (std::size_t r = 0; r < teams_.size(); ++r) {
-    const Team& team = teams_[r];
+    const Team team = std::exchange(teams_[r], Team());
     if (team.threads == 0) continue;
     const auto set = [&](std::uint32_t metric, double amount) {
       if (metric != 0) value(metric, r) = amount;
@@ -69,24 +65,24 @@ void StepFrame::write(FrameHeader& h, RecordStream& out) {
   write_teams();
   h.load = load_;
   h.wait = wait;
-  auto& bytes = out.bytes();
-  const std::size_t at = bytes.size();
+  const std::size_t at = out.bytes().size();
   out.append(h);
-  const auto entry = [&](std::uint32_t region, std::uint32_t series, double value) {
+  const auto entry = [&](std::uint32_t region, std::uint32_t series, double& value) {
     if (value == 0) return;
     out.append(Entry{region, static_cast<std::uint16_t>(series), 0, value});
     ++h.n_entries;
+    value = 0;
   };
   for (std::uint32_t m = 0; m < n_series_; ++m)
     for (std::uint32_t r = 0; r < n_regions(); ++r) entry(r, m, value(m, r));
   for (std::size_t c = 0; c < step_metrics_.size(); ++c) {
     // The values of a frame of several steps are later divided equally among them, which must not change a state.
-    const double steps = step_metrics_[c].value ? static_cast<double>(h.last_step - h.first_step + 1) : 1;
-    entry(whole_step, step_metrics_[c].id, step_values_[c] * steps);
+    if (step_metrics_[c].value) step_values_[c] *= static_cast<double>(h.last_step - h.first_step + 1);
+    entry(whole_step, step_metrics_[c].id, step_values_[c]);
   }
   for (std::uint32_t u = 0; u < work_.size(); ++u) entry(0, work_series + u, work_[u]);
-  h.record = {static_cast<std::uint32_t>(bytes.size() - at), RecordType::frame, 0};
-  std::memcpy(bytes.data() + at, &h, sizeof h);
+  h.record = {static_cast<std::uint32_t>(out.bytes().size() - at), RecordType::frame, 0};
+  std::memcpy(out.bytes().data() + at, &h, sizeof h);
 }
 
 }  // namespace effort::measure

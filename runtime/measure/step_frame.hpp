@@ -33,7 +33,7 @@ struct DerivedMetrics {
   bool of_threads() const noexcept { return thread_sum + thread_max + thread_imbalance != 0; }
 };
 
-/// A matrix of series x regions, initially zero, and the values of the step as a whole.
+/// A matrix of series x regions and the values of the step as a whole.  All are zero before a step.
 class StepFrame {
  public:
   /// @param step_metrics  read once a step; they must outlive the frame
@@ -50,8 +50,8 @@ class StepFrame {
   /// Kind of a region; COMPUTE for `outside`.
   Kind kind(std::uint32_t region) const noexcept { return kinds_[region]; }
 
-  /// Begins a step: sets all sums to zero.
-  void clear();
+  /// Begins a step: its load and waiting, which stay readable after write(), are zero again.
+  void begin() noexcept;
   /// Adds what a thread has accumulated in a region.  Call it once per slot, series, region and step.
   void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
   void add_calls(std::uint32_t region, double n);
@@ -65,7 +65,8 @@ class StepFrame {
   /// Seconds that boundaries cost the busiest thread.
   double measuring() const noexcept { return measuring_; }
 
-  /// Fills in the header, except for the step's place and duration, and appends it and the frame.
+  /// Fills in the header, except for the step's place and duration, and appends it and the frame.  Sets all sums back
+  /// to zero.
   void write(FrameHeader& header, RecordStream& out);
 
  private:

@@ -17,6 +17,7 @@ RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& 
     : setup_(std::move(setup)),
       recorder_(recorder),
       segment_(segment),
+      area_(segment.rank(setup_.local)),
       ring_(segment.ring(setup_.local)),
       appointment_(setup_.first_look) {
   latest_.rank = setup_.rank;
@@ -30,12 +31,11 @@ void RankClient::fail(const char* why) noexcept {
   if (failed_) return;
   failed_ = true;
   // Do not publish the rest of an incomplete record.
-  pending_.bytes().clear();
-  fresh_.bytes().clear();
+  pending_.clear();
+  fresh_.clear();
   sent_ = 0;
-  node::RankArea& area = segment_.rank(setup_.local);
-  std::snprintf(area.failure, sizeof area.failure, "rank %d cannot continue: %s", setup_.rank, why);
-  area.failed.store(1, std::memory_order_release);
+  std::snprintf(area_.failure, sizeof area_.failure, "rank %d cannot continue: %s", setup_.rank, why);
+  area_.failed.store(1, std::memory_order_release);
   segment_.header().work.notify();
 }
 
@@ -52,12 +52,13 @@ void RankClient::attempt(const Body& body) {
   }
 }
 
-/// Writes as much of the stream into the ring as fits; true if nothing is left.
-bool RankClient::flush(measure::RecordStream& stream) {
-  auto& bytes = stream.bytes();
-  if (sent_ < bytes.size()) sent_ += ring_.push(std::span<const std::byte>(bytes).subspan(sent_));
+/// Writes as many of the pending bytes into the ring as fit; true if none is left.
+inline bool RankClient::flush() {
+  const std::span<const std::byte> bytes = pending_.bytes();
+  if (bytes.empty()) return true;
+  sent_ += ring_.push(bytes.subspan(sent_));
   if (sent_ < bytes.size()) return false;
-  bytes.clear();
+  pending_.clear();
   sent_ = 0;
   return true;
 }
@@ -79,14 +80,14 @@ void RankClient::push_answer(std::int64_t step, const measure::Price& price, int
 template <typename Ready>
 bool RankClient::wait_for(const Ready& ready, bool is_hint) {
   if (ready()) {
-    if (is_hint) segment_.rank(setup_.local).last_wait_ns.store(0, std::memory_order_relaxed);
+    if (is_hint) area_.last_wait_ns.store(0, std::memory_order_relaxed);
     return true;
   }
   const std::uint64_t start = measure::monotonic_ns();
   for (int round = 0;; ++round) {
     const std::uint32_t ticket = segment_.header().news.ticket();
     if (ready()) break;
-    if (!flush(pending_) || round == 0) segment_.header().work.notify();
+    if (!flush() || round == 0) segment_.header().work.notify();
     if (setup_.mailbox) setup_.mailbox->drive();
     if (setup_.transport) setup_.transport->progress();
     if (ready()) break;
@@ -106,9 +107,8 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
   }
   if (is_hint) {
     const auto waited = static_cast<std::int64_t>(measure::monotonic_ns() - start);
-    node::RankArea& area = segment_.rank(setup_.local);
-    area.last_wait_ns.store(waited, std::memory_order_relaxed);
-    if (waited > area.wait_ns.load(std::memory_order_relaxed)) area.wait_ns.store(waited, std::memory_order_relaxed);
+    area_.last_wait_ns.store(waited, std::memory_order_relaxed);
+    if (waited > area_.wait_ns.load(std::memory_order_relaxed)) area_.wait_ns.store(waited, std::memory_order_relaxed);
   }
   return true;
 }
@@ -134,7 +134,7 @@ void RankClient::build(std::int64_t look, std::int64_t step) {
 /// Waits until the ring has room and publishes the steps that were held back, up to `last_step`.
 void RankClient::publish_held_back(std::int64_t last_step) {
   if (first_unpublished_ > last_step) return;
-  wait_for([&] { return flush(pending_) || switched_off(); }, false);
+  wait_for([&] { return flush() || switched_off(); }, false);
   attempt([&] { recorder_.end_step(first_unpublished_, last_step, pending_); });
   first_unpublished_ = last_step + 1;
 }
@@ -153,20 +153,13 @@ void RankClient::catch_up(std::int64_t step) {
 }
 
 /// Publishes at once the step that has just ended, because the rank is about to wait for the look that needs it.
-void RankClient::release_step() {
-  auto& pending = pending_.bytes();
-  auto& fresh = fresh_.bytes();
-  if (pending.empty()) {
-    pending.swap(fresh);
-  } else {
-    attempt([&] { pending.insert(pending.end(), fresh.begin(), fresh.end()); });
-  }
-  fresh.clear();
+inline void RankClient::release_step() {
+  attempt([&] { pending_.take(fresh_); });
   fresh_from_ = std::numeric_limits<std::int64_t>::max();
-  flush(pending_);
+  flush();
 }
 
-Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
+inline Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   if (appointment_.due < step) catch_up(step);
   if (appointment_.due > step) return Status::ok;  // even if already off: all ranks switch off at the same step
   if (appointment_.due < step) {                   // no further hints will come
@@ -229,7 +222,7 @@ void RankClient::callback_left() {
 
 /// Draws whether this rank is in the sample of the window that begins, if one begins.  Decisions arrive with hints, so
 /// all ranks have the same one at the same step.
-void RankClient::draw() {
+inline void RankClient::draw() {
   if (sample_from_ < 0 || step_ % setup_.tile != 0) return;
   if (step_ >= sample_from_) probability_ = next_probability_;
   sampled_.store(
@@ -238,7 +231,7 @@ void RankClient::draw() {
 }
 
 /// Publishes the current step and begins the next one.
-void RankClient::finish_step() {
+inline void RankClient::finish_step() {
   const std::int64_t looked_at = appointment_.last, step = step_++;
   release_step();
   draw();
@@ -250,16 +243,15 @@ void RankClient::finish_step() {
 
 /// Makes the frame of the current step.  If the ring is full, the frame is held back: its cost stays in the totals and
 /// is published with a later frame.
-void RankClient::publish_step() {
-  if (!flush(pending_)) {
-    segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
+inline void RankClient::publish_step() {
+  if (!flush()) {
+    area_.merged_steps.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   fresh_from_ = first_unpublished_;
   recorder_.end_step(first_unpublished_, step_, fresh_);
   first_unpublished_ = step_ + 1;
-  segment_.rank(setup_.local)
-      .measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
+  area_.measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
 }
 
 Status RankClient::progress_step(const Deliver& deliver) {
@@ -282,7 +274,7 @@ Status RankClient::snapshot(const char* path) {
   publish_held_back(step_ - 1);
   attempt([&] { pending_.text(RecordType::snapshot, path); });
   const std::int64_t number = ++snapshots_;
-  flush(pending_);
+  flush();
   segment_.header().work.notify();
   node::Board& board = segment_.board();
   wait_for([&] { return board.snapshots_done() >= number || switched_off(); }, false);
@@ -300,7 +292,7 @@ Status RankClient::finalize() {
       recorder_.add_final_notes(pending_);
       pending_.fixed(f, RecordType::final);
     });
-    flush(pending_);
+    flush();
     segment_.header().work.notify();
   }
   int status = 0;

@@ -66,7 +66,7 @@ class RankClient {
   /// Reports to the node that this rank cannot continue.
   void fail(const char* why) noexcept;
   bool failed() const { return failed_; }
-  const char* failure() const { return segment_.rank(setup_.local).failure; }
+  const char* failure() const { return area_.failure; }
   /// Whether the rank is in the sample of the current step.  Any thread.
   bool sampled() const { return sampled_.load(std::memory_order_relaxed) && !off(); }
   bool off() const { return off_.load(std::memory_order_relaxed); }
@@ -74,25 +74,27 @@ class RankClient {
  private:
   template <typename Body>
   void attempt(const Body& body);
-  bool flush(measure::RecordStream& stream);
-  void publish_step();
+  // Inline functions are parts of progress_step().
+  inline bool flush();
+  inline void publish_step();
   void push_answer(std::int64_t step, const measure::Price& price, int answer, bool bracketed);
   template <typename Ready>
   bool wait_for(const Ready& ready, bool is_hint);
   void publish_held_back(std::int64_t last_step);
   bool switched_off() const;
-  Status deliver_due(std::int64_t step, const Deliver& deliver);
+  inline Status deliver_due(std::int64_t step, const Deliver& deliver);
   void build(std::int64_t look, std::int64_t step);
   void catch_up(std::int64_t step);
-  void release_step();
+  inline void release_step();
   void call_back(const Deliver& deliver);
   void callback_ended(int answer);
-  void finish_step();
-  void draw();
+  inline void finish_step();
+  inline void draw();
 
   const Setup setup_;
   measure::Recorder& recorder_;
   node::Segment& segment_;
+  node::RankArea& area_;
   node::Ring ring_;
   measure::RecordStream pending_, fresh_;
   std::size_t sent_ = 0;  ///< bytes of pending_ that are in the ring

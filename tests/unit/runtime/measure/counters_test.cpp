@@ -53,7 +53,7 @@ TEST_CASE("page faults once a step belong to the step") {
   RecordStream stream;
   rec.slot();
   rec.end_step(0, 0, stream);
-  stream.bytes().clear();
+  stream.clear();
   begin(rec, region);
   fault(100);
   end(rec);
@@ -74,7 +74,7 @@ TEST_CASE("a host without regions has its counts once a step, too") {
   SlotRegistry::instance().retire_all();
   RecordStream stream;
   rec.end_step(0, 0, stream);
-  stream.bytes().clear();
+  stream.clear();
   fault(100);
   rec.end_step(1, 1, stream);
   CHECK(read(stream).at(whole_step, metric(rec, "page_faults")) >= 100);

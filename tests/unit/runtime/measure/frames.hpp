@@ -40,7 +40,7 @@ inline Frame read(RecordStream& stream, int* definitions = nullptr) {
     }
     bytes = bytes.subspan(h.bytes);
   }
-  stream.bytes().clear();
+  stream.clear();
   return f;
 }
 

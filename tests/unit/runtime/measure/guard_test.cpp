@@ -155,7 +155,7 @@ TEST_CASE("calls are counted from the beginning or not at all") {
     }
     close_region(slot, outer);
     rec.end_step(s, s, stream);
-    stream.bytes().clear();
+    stream.clear();
   }
   CHECK(rec.slot().sampling.skips() > 0);
 }
@@ -183,7 +183,7 @@ TEST_CASE("waiting is timed at every call whatever the cost, and so is a load th
     skips = slot.sampling.skips();
     rec.end_step(s, s, stream);
     for (auto& text : notes_in(stream)) notes.push_back(text);
-    stream.bytes().clear();
+    stream.clear();
   }
   CHECK(skips == 0);
   CHECK(std::any_of(notes.begin(), notes.end(),
@@ -193,7 +193,7 @@ TEST_CASE("waiting is timed at every call whatever the cost, and so is a load th
   for (int s = 40; s < 2000 && slot.sampling.skips() == 0; ++s) {
     pairs(kernel, 20000);
     rec.end_step(s, s, stream);
-    stream.bytes().clear();
+    stream.clear();
   }
   CHECK(slot.sampling.skips() > 0);
 #endif
@@ -254,7 +254,7 @@ TEST_CASE("the limit is a share of the computing time, not of the elapsed time")
       std::this_thread::sleep_for(std::chrono::nanoseconds(20 * took));
       close_region(slot, waiting);
       rec.end_step(s, s, stream);
-      stream.bytes().clear();
+      stream.clear();
     }
     CAPTURE(load);
     CHECK(slot.sampling.skips() > 0);

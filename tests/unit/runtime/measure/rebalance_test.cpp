@@ -54,7 +54,7 @@ TEST_CASE("what a rebalance computes is part of its price and not of the load") 
     ThreadSlot& slot = rec.slot();
     claim(slot, outside);
     rec.end_step(2, 2, stream);
-    stream.bytes().clear();
+    stream.clear();
     const double again = clock();
     compute(0.002);
     rec.begin_price(bracket);
@@ -74,7 +74,7 @@ TEST_CASE("what a rebalance computes is part of its price and not of the load") 
     // If the host forgets to end a rebalance, later steps keep their load.
     rec.begin_price(bracket);
     rec.end_step(4, 4, stream);
-    stream.bytes().clear();
+    stream.clear();
     begin(rec, solve);
     compute(0.005);
     end(rec);

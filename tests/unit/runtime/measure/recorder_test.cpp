@@ -18,7 +18,7 @@ TEST_CASE("time is exclusive of nested regions and adds up to the elapsed time")
   RecordStream stream;
   rec.slot();
   rec.end_step(0, 0, stream);
-  stream.bytes().clear();
+  stream.clear();
 
   begin(rec, outer);
   spin(0.002);
@@ -107,7 +107,7 @@ TEST_CASE("load over threads is the largest or the sum") {
     const auto cells = rec.registry().metric("cells", "1").id;
     RecordStream stream;
     rec.end_step(0, 0, stream);
-    stream.bytes().clear();
+    stream.clear();
     auto work = [&](double amount) {
       begin(rec, r);
       rec.add_metric(cells, amount);
@@ -300,7 +300,7 @@ TEST_CASE("CPU time of short intervals is charged to their regions, and sleep to
   RecordStream stream;
   ThreadSlot& s = rec.slot();
   rec.end_step(0, 0, stream);
-  stream.bytes().clear();
+  stream.clear();
   const std::int64_t start = thread_cpu_ns();
   for (int i = 0; i < 200; ++i) {
     open_region(s, solve);

@@ -52,7 +52,7 @@ void expect_whole_frames(const Options& options, const std::vector<std::string>&
   ThreadSlot& s = rec.slot();
   RecordStream stream;
   rec.end_step(0, 0, stream);
-  stream.bytes().clear();
+  stream.clear();
   book_all(s);
   open_region(s, outer);
   const std::uint64_t start = unbooked(s);
