@@ -55,6 +55,8 @@ inline constexpr std::int32_t most_ranks = 1 << 26;
 
 /// 18 years.  Times in a file count from about its start, so a larger time is taken as damaged.
 inline constexpr std::int64_t most_time_ns = std::int64_t{1} << 59;
+/// 2116, of wall clocks.
+inline constexpr std::int64_t most_unix_ns = std::int64_t{1} << 62;
 constexpr bool is_time(std::int64_t ns) { return ns >= -most_time_ns && ns <= most_time_ns; }
 
 }  // namespace effort::record::trace::format

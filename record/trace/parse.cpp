@@ -79,6 +79,8 @@ Header parse_header(View payload) {
   h.guide = in.text();
   h.clock = in.text();
   h.started_unix_ns = in.integer();
+  if (h.started_unix_ns < -most_unix_ns || h.started_unix_ns > most_unix_ns)
+    throw std::runtime_error("the start of the run is out of range");
   h.n_ranks = static_cast<std::int32_t>(in.count(most_ranks, "the number of ranks"));
   h.n_nodes = static_cast<std::int32_t>(in.count(h.n_ranks, "the number of nodes"));
   if (h.n_nodes < 1) throw std::runtime_error("there are no nodes");

@@ -4,11 +4,19 @@
 #include <bit>
 #include <memory>
 
+#include "record/trace/format.hpp"
 #include "tools/trace/model/call_names.hpp"
 
 namespace effort::tools::otf2 {
 
 using trace::Kind;
+
+namespace {
+
+// Later times would not fit into nanoseconds with a sign, or sums of a few of them would not.
+constexpr std::uint64_t most_seconds = static_cast<std::uint64_t>(record::trace::format::most_time_ns) / 1'000'000'000;
+
+}  // namespace
 
 /// In a struct, so that they reach the members.
 struct LocationReader::Callbacks {
@@ -116,7 +124,7 @@ struct LocationReader::Callbacks {
                                  OTF2_TimeStamp stop) {
     LocationReader& r = of(data);
     ++r.counts_.flushes;
-    r.counts_.flush_ns += r.ns(stop) - r.ns(time);
+    r.counts_.flush_seconds += 1e-9 * static_cast<double>(r.ns(stop) - r.ns(time));
     return OTF2_CALLBACK_SUCCESS;
   }
   static OTF2_CallbackCode on_off(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, Attributes,
@@ -129,7 +137,7 @@ struct LocationReader::Callbacks {
     auto& r = *static_cast<LocationReader*>(data);
     const auto at = r.tables_.definitions.parameters.find(parameter);
     if (at == r.tables_.definitions.parameters.end()) return OTF2_CALLBACK_SUCCESS;
-    if (at->second == step_parameter) of(data).add(Kind::step, time).bytes = value;
+    if (at->second == step_parameter) of(data).add_step(time, value);
     if (at->second == rebalance_parameter) of(data).add(Kind::rebalance, time);
     return OTF2_CALLBACK_SUCCESS;
   }
@@ -199,8 +207,12 @@ OTF2_ErrorCode LocationReader::read(OTF2_Reader* reader, OTF2_EvtReader* events)
 std::int64_t LocationReader::ns(OTF2_TimeStamp time) {
   const Definitions& d = tables_.definitions;
   const std::uint64_t ticks = time > d.offset ? time - d.offset : 0;
-  if (d.ticks_per_second == 1'000'000'000) return static_cast<std::int64_t>(ticks);
   const std::uint64_t whole = ticks / d.ticks_per_second, rest = ticks % d.ticks_per_second;
+  if (whole >= most_seconds) {
+    ++counts_.impossible_times;
+    return static_cast<std::int64_t>(most_seconds) * 1'000'000'000;
+  }
+  if (d.ticks_per_second == 1'000'000'000) return static_cast<std::int64_t>(ticks);
   return static_cast<std::int64_t>(whole) * 1'000'000'000 +
          static_cast<std::int64_t>(static_cast<long double>(rest) * 1e9L /
                                    static_cast<long double>(d.ticks_per_second));
@@ -251,6 +263,13 @@ std::int32_t LocationReader::world_rank(std::uint32_t communicator, std::uint32_
   const bool here = std::find(c.members.begin(), c.members.end(), thread_.rank) != c.members.end();
   const std::vector<std::int32_t>& ranks = c.remote.empty() || !here ? c.members : c.remote;
   return rank < ranks.size() ? ranks[rank] : -1;
+}
+
+void LocationReader::add_step(OTF2_TimeStamp time, std::uint64_t step) {
+  if (step <= static_cast<std::uint64_t>(record::trace::format::most_steps))
+    add(Kind::step, time).bytes = step;
+  else
+    ++counts_.impossible_steps;
 }
 
 void LocationReader::add_message(Kind kind, OTF2_TimeStamp time, std::uint32_t peer, std::uint32_t communicator,

@@ -27,8 +27,9 @@ struct Counts {
   std::uint64_t undefined_regions = 0;
   std::uint64_t unknown_peers = 0;  ///< messages whose communicator or peer is not defined
   std::uint64_t flushes = 0;        ///< of the recorder's buffer
-  std::int64_t flush_ns = 0;
+  double flush_seconds = 0;
   std::uint64_t pauses = 0;  ///< times that recording was switched off
+  std::uint64_t impossible_times = 0, impossible_steps = 0;
 };
 
 /// From the archive's ids to the trace's indices.
@@ -58,6 +59,7 @@ class LocationReader {
   }
   std::int64_t ns(OTF2_TimeStamp time);
   TraceEvent& add(trace::Kind kind, OTF2_TimeStamp time);
+  void add_step(OTF2_TimeStamp time, std::uint64_t step);
   void add_message(trace::Kind kind, OTF2_TimeStamp time, std::uint32_t peer, std::uint32_t communicator,
                    std::uint32_t tag, std::uint64_t bytes, std::uint32_t request);
   void add_collective(OTF2_TimeStamp time, std::uint32_t communicator, std::uint32_t root, std::uint64_t sent,

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "record/trace/format.hpp"
 #include "tools/files/inputs.hpp"
 #include "tools/output/output.hpp"
 #include "tools/trace/input/otf2_guard.hpp"
@@ -143,7 +144,7 @@ void Archive::take_clock() {
   if (definitions_.ticks_per_second != 1'000'000'000)
     trace_.notes.push_back("the clock has " + std::to_string(definitions_.ticks_per_second) +
                            " ticks per second: times are rounded down to nanoseconds");
-  if (definitions_.started_unix_ns != OTF2_UNDEFINED_TIMESTAMP)
+  if (definitions_.started_unix_ns <= static_cast<std::uint64_t>(record::trace::format::most_unix_ns))
     trace_.started_unix_ns = static_cast<std::int64_t>(definitions_.started_unix_ns);
 }
 
@@ -328,6 +329,9 @@ void Archive::note_counts() {
   note(static_cast<std::uint64_t>(std::max<std::int64_t>(0, missing)), "rank",
        "has no location in the archive: in estimates, the others represent it");
   note(counts_.other_records, "record", "is of other kinds (threads, I/O, metrics, ...) and not used");
+  note(counts_.impossible_times, "time stamp",
+       "is more than 18 years after the start, and 18 years are taken instead: the file is probably damaged");
+  note(counts_.impossible_steps, "step", "is numbered above 2^40 and not used: the file is probably damaged");
   note(counts_.undefined_regions, "region", "is not defined: its id is shown instead");
   note(counts_.unknown_peers, "message", "names an undefined communicator or peer");
   note(counts_.stray_completions, "completion", "was reported without a start before it: not used");
@@ -338,7 +342,7 @@ void Archive::note_counts() {
   note(counts_.never_completed_sends, "started send", "was never completed in the archive");
   note(counts_.pauses, "time", "the recording was switched off: nothing is known about these intervals");
   note(counts_.flushes, "time",
-       "the recorder wrote its buffer to disk, " + seconds_text(static_cast<double>(counts_.flush_ns) * 1e-9) +
+       "the recorder wrote its buffer to disk, " + seconds_text(counts_.flush_seconds) +
            " in all, which the program had to wait for");
 }
 

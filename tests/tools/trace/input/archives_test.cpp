@@ -21,6 +21,8 @@ namespace {
 /// Two ranks; rank 0 sends to rank 1 each second. The test chooses every number.
 struct Archive {
   std::uint64_t ticks_per_second = 1'000'000'000, start = 0;  ///< ticks of the clock when the recording began
+  std::uint64_t late = 0;                                     ///< ticks added to all times of rank 1
+  std::uint64_t bytes = 64;                                   ///< of each message
   std::vector<std::int64_t> clock_offsets = {0, 0};           ///< ticks, of ranks
   int sends = 3, receives = 3;
   std::uint32_t ranks = 2, locations_without_events = 0;
@@ -59,11 +61,11 @@ void Archive::write_events(OTF2_Archive* archive) const {
     // Clocks of ranks show other times at the same moment.
     const auto at = [&](double seconds) {
       return start + static_cast<std::uint64_t>(seconds * static_cast<double>(ticks_per_second)) -
-             static_cast<std::uint64_t>(clock_offsets[rank]);
+             static_cast<std::uint64_t>(clock_offsets[rank]) + rank * late;
     };
     for (int i = 0; i < (rank == 0 ? sends : receives); ++i) {
-      if (rank == 0) good(OTF2_EvtWriter_MpiSend(events, nullptr, at(1 + i), 1, 0, 7, 64));
-      if (rank == 1) good(OTF2_EvtWriter_MpiRecv(events, nullptr, at(1.25 + i), 0, 0, 7, 64));
+      if (rank == 0) good(OTF2_EvtWriter_MpiSend(events, nullptr, at(1 + i), 1, 0, 7, bytes));
+      if (rank == 1) good(OTF2_EvtWriter_MpiRecv(events, nullptr, at(1.25 + i), 0, 0, 7, bytes));
     }
     good(OTF2_Archive_CloseEvtWriter(archive, events));
   }
@@ -138,6 +140,28 @@ TEST_CASE("archives: another resolution and a clock that does not begin at 0") {
     CHECK(times(trace, 1) == received);
     CHECK(mentions(trace, "the clock has " + std::to_string(ticks) + " ticks per second") == (ticks != 1'000'000'000));
     CHECK(match_messages(trace).matched.size() == 3);
+  }
+}
+
+TEST_CASE("archives: times that no recording can have") {
+  for (const std::uint64_t ticks : {std::uint64_t{1}, std::uint64_t{2'400'000'000}, std::uint64_t{1'000'000'000}}) {
+    const Scratch scratch;
+    Archive archive;
+    archive.ticks_per_second = ticks;
+    archive.late = std::uint64_t{1} << 63;
+    archive.bytes = ~std::uint64_t{0};
+    archive.write(scratch / "archive");
+    const Trace trace = read_trace((scratch / "archive").string());
+    CAPTURE(ticks);
+    CHECK(times(trace, 0) == sent);
+    CHECK(times(trace, 1) == std::vector<std::int64_t>(3, 576'460'752'000'000'000));
+    CHECK(mentions(trace, "3 time stamps are more than 18 years after the start"));
+    CHECK(match_messages(trace).matched.size() == 3);
+    const std::string path = (scratch / "archive").string();
+    for (const char* view : {"matrix", "waits", "pairs", "patterns"})
+      CHECK(scratch.run({"comm", view, path}).code == 0);
+    CHECK(scratch.run({"trace", "info", path, "--all"}).code == 0);
+    CHECK(scratch.run({"trace", "export", path, "--format", "perfetto", "-o", "out.pftrace"}).code == 0);
   }
 }
 

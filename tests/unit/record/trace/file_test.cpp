@@ -210,6 +210,9 @@ TEST_CASE("inconsistent contents are not written") {
   Sample s = sample();
   s.header.nodes[1].node = 0;
   CHECK_THROWS_AS(encode(s.header), std::invalid_argument);
+  s = sample();
+  s.header.started_unix_ns = INT64_MAX;
+  CHECK_THROWS_AS(encode(s.header), std::invalid_argument);
   s.windows[0].ranks[0].stratum = 7;
   CHECK_THROWS_AS(encode(s.windows[0]), std::invalid_argument);
   s.windows[1].last_step = s.windows[1].first_step - 1;
