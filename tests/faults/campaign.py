@@ -81,7 +81,14 @@ class Campaign:
         return []
 
     def run(self, case, host):
-        """Runs a host once, in its own directories."""
+        """Runs a host once, in its own directories; again if Open MPI's launcher, which PMIx 4.2 may crash after a rank
+        was killed, did not survive it."""
+        outcome = self.run_once(case, host)
+        said = outcome.out / "stderr"
+        crashed = said.exists() and "(PMIx_server_finalize+" in said.read_text(errors="replace")
+        return self.run_once(case, host) if crashed else outcome
+
+    def run_once(self, case, host):
         out = pathlib.Path(tempfile.mkdtemp(prefix=case.name.replace(":", "-") + "-", dir=self.kept))
         work, tmp = out / "work", out / "t"
         work.mkdir()
