@@ -13,8 +13,9 @@ using trace::Kind;
 
 namespace {
 
-// Later times would not fit into nanoseconds with a sign, or sums of a few of them would not.
-constexpr std::uint64_t most_seconds = static_cast<std::uint64_t>(record::trace::format::most_time_ns) / 1'000'000'000;
+// Later times would not fit into nanoseconds with a sign, or their differences would not.  Some tools count them from
+// 1970.
+constexpr std::uint64_t most_seconds = static_cast<std::uint64_t>(record::trace::format::most_unix_ns) / 1'000'000'000;
 
 }  // namespace
 

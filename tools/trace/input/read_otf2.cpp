@@ -330,7 +330,7 @@ void Archive::note_counts() {
        "has no location in the archive: in estimates, the others represent it");
   note(counts_.other_records, "record", "is of other kinds (threads, I/O, metrics, ...) and not used");
   note(counts_.impossible_times, "time stamp",
-       "is more than 18 years after the start, and 18 years are taken instead: the file is probably damaged");
+       "is more than 146 years after the start, and 146 years are taken instead: the file is probably damaged");
   note(counts_.impossible_steps, "step", "is numbered above 2^40 and not used: the file is probably damaged");
   note(counts_.undefined_regions, "region", "is not defined: its id is shown instead");
   note(counts_.unknown_peers, "message", "names an undefined communicator or peer");

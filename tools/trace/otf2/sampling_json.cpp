@@ -52,11 +52,11 @@ auto written_to(ordered_json& out) {
 }
 
 /// Integers are checked: get_to() converts a number that does not fit to another one, or has undefined behaviour.  They
-/// are small enough that the sum of a few can be computed.
+/// are small enough that differences can be computed.
 template <typename T>
 void get(const json& from, T& value) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    constexpr std::int64_t most = std::int64_t{1} << 59;  // in ns, 18 years
+    constexpr std::int64_t most = std::int64_t{1} << 62;  // in ns, 146 years
     const auto fits = [](auto number) {
       return std::cmp_greater_equal(number, -most) && std::cmp_less_equal(number, most) && std::in_range<T>(number);
     };
@@ -178,7 +178,9 @@ void sampling_from_json(const json& from, Trace& trace) {
   // Everything is read before the trace is touched: a damaged property leaves it as it is.
   Trace read;
   each_field_of_trace(read, read_from(from));
-  if (!read.bound.is_valid()) throw std::runtime_error("the bound of time stamps is too large");
+  constexpr std::int64_t most_clock_bound_ns = std::int64_t{1} << 59;  // it is added to times
+  if (!read.bound.is_valid() || read.clock_bound_ns > most_clock_bound_ns)
+    throw std::runtime_error("the bound of time stamps, or that of clocks, is too large");
   if (read.n_ranks != trace.n_ranks)
     throw std::runtime_error("it describes " + count_text(static_cast<std::uint64_t>(read.n_ranks), "rank") +
                              ", but the archive has " + std::to_string(trace.n_ranks));
