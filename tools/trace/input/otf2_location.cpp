@@ -13,8 +13,7 @@ using trace::Kind;
 
 namespace {
 
-// Later times would not fit into nanoseconds with a sign, or their differences would not.  Some tools count them from
-// 1970.
+// Later times, or their differences, would not fit into nanoseconds with a sign.  Some tools count them from 1970.
 constexpr std::uint64_t most_seconds = static_cast<std::uint64_t>(record::trace::format::most_unix_ns) / 1'000'000'000;
 
 }  // namespace
@@ -209,10 +208,7 @@ std::int64_t LocationReader::ns(OTF2_TimeStamp time) {
   const Definitions& d = tables_.definitions;
   const std::uint64_t ticks = time > d.offset ? time - d.offset : 0;
   const std::uint64_t whole = ticks / d.ticks_per_second, rest = ticks % d.ticks_per_second;
-  if (whole >= most_seconds) {
-    ++counts_.impossible_times;
-    return static_cast<std::int64_t>(most_seconds) * 1'000'000'000;
-  }
+  if (whole >= most_seconds) return static_cast<std::int64_t>(most_seconds) * 1'000'000'000;
   if (d.ticks_per_second == 1'000'000'000) return static_cast<std::int64_t>(ticks);
   return static_cast<std::int64_t>(whole) * 1'000'000'000 +
          static_cast<std::int64_t>(static_cast<long double>(rest) * 1e9L /

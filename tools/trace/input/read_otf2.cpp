@@ -99,6 +99,7 @@ class Archive {
   void take_regions();
   void take_communicators();
   void take_events();
+  void limit_times();
   void take_thread(const otf2::Definitions::Location& location, std::int32_t rank, std::int32_t thread);
   void take_windows();
   bool restore_sampling();
@@ -239,6 +240,30 @@ void Archive::take_events() {
   std::sort(trace_.threads.begin(), trace_.threads.end(), [](const TraceThread& a, const TraceThread& b) {
     return std::pair(a.rank, a.thread) < std::pair(b.rank, b.thread);
   });
+  limit_times();
+}
+
+/// Times so far from the others that sums of durations would not fit into 64 bits are damaged.
+void Archive::limit_times() {
+  constexpr std::int64_t most = record::trace::format::most_time_ns / 2;
+  std::vector<std::int64_t> starts;
+  for (const TraceThread& thread : trace_.threads)
+    if (!thread.events.empty()) starts.push_back(thread.events.front().time_ns);
+  if (starts.empty()) return;
+  const auto middle = starts.begin() + static_cast<std::ptrdiff_t>((starts.size() - 1) / 2);
+  std::nth_element(starts.begin(), middle, starts.end());
+  const auto limited = [&](std::int64_t time) { return std::clamp(time, *middle - most, *middle + most); };
+  for (TraceThread& thread : trace_.threads) {
+    for (TraceEvent& event : thread.events) {
+      const std::int64_t time = limited(event.time_ns);
+      counts_.impossible_times += time != event.time_ns ? 1 : 0;
+      event.time_ns = time;
+    }
+    for (TraceSpan& span : thread.spans) {
+      span.start_ns = limited(span.start_ns);
+      span.end_ns = limited(span.end_ns);
+    }
+  }
 }
 
 void Archive::take_thread(const otf2::Definitions::Location& location, std::int32_t rank, std::int32_t thread) {
@@ -330,7 +355,7 @@ void Archive::note_counts() {
        "has no location in the archive: in estimates, the others represent it");
   note(counts_.other_records, "record", "is of other kinds (threads, I/O, metrics, ...) and not used");
   note(counts_.impossible_times, "time stamp",
-       "is more than 146 years after the start, and 146 years are taken instead: the file is probably damaged");
+       "is more than 9 years from the others, and 9 years are taken instead: the file is probably damaged");
   note(counts_.impossible_steps, "step", "is numbered above 2^40 and not used: the file is probably damaged");
   note(counts_.undefined_regions, "region", "is not defined: its id is shown instead");
   note(counts_.unknown_peers, "message", "names an undefined communicator or peer");
