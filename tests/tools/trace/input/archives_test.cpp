@@ -11,6 +11,7 @@
 #include "../../command.hpp"
 #include "tools/trace/analysis/messages.hpp"
 #include "tools/trace/input/read.hpp"
+#include "tools/trace/otf2/library.hpp"
 
 using namespace effort::tools;
 using namespace effort::tools::test;
@@ -23,6 +24,7 @@ struct Archive {
   std::uint64_t ticks_per_second = 1'000'000'000, start = 0;  ///< ticks of the clock when the recording began
   std::uint64_t late = 0;                                     ///< ticks added to all times of rank 1
   std::uint64_t bytes = 64;                                   ///< of each message
+  std::vector<std::uint64_t> steps;                           ///< numbers of rank 0's steps
   std::vector<std::int64_t> clock_offsets = {0, 0};           ///< ticks, of ranks
   int sends = 3, receives = 3;
   std::uint32_t ranks = 2, locations_without_events = 0;
@@ -67,6 +69,8 @@ void Archive::write_events(OTF2_Archive* archive) const {
       if (rank == 0) good(OTF2_EvtWriter_MpiSend(events, nullptr, at(1 + i), 1, 0, 7, bytes));
       if (rank == 1) good(OTF2_EvtWriter_MpiRecv(events, nullptr, at(1.25 + i), 0, 0, 7, bytes));
     }
+    for (const std::uint64_t step : steps)
+      if (rank == 0) good(OTF2_EvtWriter_ParameterUnsignedInt(events, nullptr, at(1 + sends), 0, step));
     good(OTF2_Archive_CloseEvtWriter(archive, events));
   }
   good(OTF2_Archive_CloseEvtFiles(archive));
@@ -91,8 +95,9 @@ void Archive::write_definitions(OTF2_Archive* archive) const {
   OTF2_GlobalDefWriter* const w = OTF2_Archive_GetGlobalDefWriter(archive);
   good(OTF2_GlobalDefWriter_WriteClockProperties(w, ticks_per_second, start, 10 * ticks_per_second,
                                                  OTF2_UNDEFINED_TIMESTAMP));
-  const std::vector<const char*> texts = {"", "machine", "node", "MPI_COMM_WORLD"};
+  const std::vector<const char*> texts = {"", "machine", "node", "MPI_COMM_WORLD", otf2::step_parameter};
   for (std::uint32_t i = 0; i < texts.size(); ++i) good(OTF2_GlobalDefWriter_WriteString(w, i, texts[i]));
+  good(OTF2_GlobalDefWriter_WriteParameter(w, 0, 4, OTF2_PARAMETER_TYPE_UINT64));
   good(OTF2_GlobalDefWriter_WriteSystemTreeNode(w, 0, 1, 2, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
   std::vector<std::uint64_t> locations, members;
   for (std::uint32_t rank = 0; rank < ranks + locations_without_events; ++rank) {
@@ -164,6 +169,19 @@ TEST_CASE("archives: times that no recording can have") {
     CHECK(scratch.run({"trace", "info", path, "--all"}).code == 0);
     CHECK(scratch.run({"trace", "export", path, "--format", "perfetto", "-o", "out.pftrace"}).code == 0);
   }
+}
+
+TEST_CASE("archives: steps with impossible numbers") {
+  const Scratch scratch;
+  Archive archive;
+  archive.steps = {7, std::uint64_t{1} << 40, (std::uint64_t{1} << 40) + 1, ~std::uint64_t{0}};
+  archive.write(scratch / "archive");
+  const Trace trace = read_trace((scratch / "archive").string());
+  std::vector<std::uint64_t> steps;
+  for (const TraceEvent& event : trace.threads.at(0).events)
+    if (event.kind == effort::trace::Kind::step) steps.push_back(event.bytes);
+  CHECK(steps == std::vector<std::uint64_t>{7, std::uint64_t{1} << 40});
+  CHECK(mentions(trace, "2 steps are numbered above 2^40"));
 }
 
 TEST_CASE("archives: each location's clock is corrected by its measured offsets") {
