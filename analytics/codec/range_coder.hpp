@@ -42,6 +42,9 @@ class RangeEncoder {
   bool code_raw(bool bit) { return x.code_bits(bit, 1) != 0; }
   /// `n` <= 16 equiprobable bits.
   std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
+  /// One of several alternatives: the one with probabilities from `below` to below + share, in units of 2^-bits.
+  /// @param bits  at most 16; share is not 0
+  void code_part(std::uint32_t below, std::uint32_t share, int bits) { x.code_part(below, share, bits); }
 
   /// Bytes of the stream that a decoder needs for everything coded so far.
   std::size_t needed() const { return used() + 8; }
@@ -83,6 +86,12 @@ class RangeEncoder {
       add(bits * range);
       if (range < smallest) renormalise();
       return bits;
+    }
+    [[gnu::always_inline]] void code_part(std::uint32_t below, std::uint32_t share, int bits) {
+      range >>= bits;
+      add(below * range);
+      range *= share;
+      if (range < smallest) renormalise();
     }
     void add(std::uint64_t amount) {
       low += amount;
@@ -160,6 +169,16 @@ class RangeDecoder {
       if (range < smallest) renormalise();
       return static_cast<std::uint32_t>(bits);
     }
+    std::uint32_t look(int bits) const {
+      const std::uint64_t most = (std::uint64_t{1} << bits) - 1;
+      return static_cast<std::uint32_t>(std::min(value / (range >> bits), most));
+    }
+    [[gnu::always_inline]] void code_part(std::uint32_t below, std::uint32_t share, int bits) {
+      range >>= bits;
+      value -= below * range;
+      range *= share;
+      if (range < smallest) renormalise();
+    }
     std::uint32_t next_word() {
       if (end - at >= 4) {
         std::uint32_t word;
@@ -190,6 +209,9 @@ class RangeDecoder {
   bool code(bool bit, std::uint32_t one) { return x.code(bit, one); }
   bool code_raw(bool) { return x.code_bits(0, 1) != 0; }
   std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
+  /// A number below 2^bits that the next alternative contains: find it, then code_part() it.
+  std::uint32_t look(int bits) const { return x.look(bits); }
+  void code_part(std::uint32_t below, std::uint32_t share, int bits) { x.code_part(below, share, bits); }
   std::size_t needed() const { return 0; }
   /// Whether so much was read beyond the end that the bytes cannot be a whole stream.
   bool overran() const { return x.beyond > most_beyond; }

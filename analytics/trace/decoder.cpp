@@ -12,6 +12,7 @@
 #include "analytics/trace/segments.hpp"
 #include "analytics/trace/structure.hpp"
 #include "analytics/trace/times.hpp"
+#include "analytics/trace/version1.hpp"
 
 namespace effort::trace {
 
@@ -97,7 +98,7 @@ struct Decoder::State {
       const auto first = whole->symbols.begin() + static_cast<std::ptrdiff_t>(part.begin);
       parts.insert(parts.end(), first, first + static_cast<std::ptrdiff_t>(part.length));
     }
-    std::vector<std::int64_t> times = decode_times(parts, this->piece(piece.sequence).bound, piece.body);
+    std::vector<std::int64_t> times = this->times(piece.sequence, parts, piece.body);
     std::size_t at = 0;
     for (const RepresentativePiece::Part& part : piece.parts) {
       const std::int64_t begin = times[at];
@@ -149,6 +150,13 @@ struct Decoder::State {
     return decoded;
   }
 
+  /// The times of the events of a sequence, or of others with its coding and bound.
+  std::vector<std::int64_t> times(std::uint64_t sequence, std::span<const std::uint32_t> symbols,
+                                  std::span<const std::byte> body) const {
+    const Piece& p = piece(sequence);
+    return (p.version == 1 ? version1::decode_times : decode_times)(symbols, p.bound, body);
+  }
+
   /// Decodes a sequence, and before it those that it is coded against, unless they were decoded lately.
   std::shared_ptr<const Sequence> sequence(std::uint64_t number) const {
     std::vector<const Piece*> chain;
@@ -162,7 +170,8 @@ struct Decoder::State {
     if (!decoded) decoded = std::make_shared<const Sequence>();
     while (missing-- > 0) {
       const Piece& p = *chain[missing];
-      decoded = std::make_shared<const Sequence>(decode_sequence(
+      const auto decode = p.version == 1 ? version1::decode_sequence : decode_sequence;
+      decoded = std::make_shared<const Sequence>(decode(
           *decoded, p.length, p.range, [this](std::uint32_t s) { return symbol(s).kind; }, p.body));
       latest_sequences.keep(p.number, decoded, p.length);
     }
@@ -195,7 +204,7 @@ std::vector<Event> Decoder::decode(const Place& place, std::span<const std::byte
     throw TraceError("a chunk is damaged (it ends too early)");
   }
   const std::shared_ptr<const Sequence> sequence = state_->sequence(number);
-  const std::vector<std::int64_t> times = decode_times(sequence->symbols, state_->piece(number).bound, body);
+  const std::vector<std::int64_t> times = state_->times(number, sequence->symbols, body);
 
   return state_->events_of(place, *sequence, times);
 }
@@ -222,8 +231,8 @@ Rebuilt Decoder::decode_reduced(const Place& place, std::span<const std::byte> b
   if (begins.size() != chunk.representatives.size() || n > most_reduced_events)
     throw TraceError("a chunk and its sequence differ in the number of segments");
   const State::Offsets offsets = state_->offsets_of(chunk, begins, n);
-  const std::vector<std::int64_t> stamps = decode_times(stamp_symbols(sequence.symbols, begins, chunk.representatives),
-                                                        state_->piece(chunk.sequence).bound, chunk.body);
+  const std::vector<std::int64_t> stamps =
+      state_->times(chunk.sequence, stamp_symbols(sequence.symbols, begins, chunk.representatives), chunk.body);
   const std::vector<std::int64_t> times = rebuild(n, begins, offsets.of_segment, stamps);
 
   Rebuilt out;

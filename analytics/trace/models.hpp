@@ -10,6 +10,7 @@
 
 #include "analytics/codec/bit_model.hpp"
 #include "analytics/codec/range_coder.hpp"
+#include "analytics/codec/symbol_model.hpp"
 
 namespace effort::trace {
 
@@ -62,19 +63,47 @@ class Models {
     return bit;
   }
 
-  /// A number of `bits` <= 6 bits, the highest first.  Uses the mixers from `mixer` to mixer + 2^bits - 1.
-  template <typename Io>
-  std::uint32_t small_number(Io& io, std::uint32_t value, int bits, Contexts x, std::uint32_t mixer) {
-    std::uint32_t node = 1;
-    for (int i = bits - 1; i >= 0; --i)
-      node = node << 1 | static_cast<std::uint32_t>(decision(io, (value >> i & 1) != 0, x.at(node), mixer + node));
-    return node - (1u << bits);
-  }
-
  private:
   int shift_;
   std::vector<codec::BitModel> table_;
   std::vector<codec::Mixer> mixers_;
+};
+
+/// Models of symbols below 16, in a table that is addressed by hashed contexts.
+class SymbolTable {
+ public:
+  /// @param kind  of all models; must outlive the table
+  SymbolTable(std::size_t events, const codec::SymbolModel::Kind& kind)
+      : kind_(kind),
+        shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 1, 8, 12)),
+        models_(std::size_t{1} << (32 - shift_), codec::SymbolModel(kind)) {}
+
+  template <typename Io>
+  [[gnu::always_inline]] std::uint32_t code(Io& io, std::uint32_t symbol, std::uint32_t x) {
+    return codec::code_symbol(io, symbol, models_[x >> shift_], kind_);
+  }
+  /// With two contexts.
+  template <typename Io>
+  [[gnu::always_inline]] std::uint32_t code(Io& io, std::uint32_t symbol, std::uint32_t x, std::uint32_t y) {
+    return codec::code_symbol(io, symbol, models_[x >> shift_], models_[y >> shift_], mixer_, kind_);
+  }
+
+  /// The largest symbol.
+  static constexpr std::uint32_t last = codec::SymbolModel::n_symbols - 1;
+  /// A number from `last` to most < 5 * last, whose symbol is `last`.
+  template <typename Io>
+  std::uint32_t excess(Io& io, std::uint32_t number, std::uint32_t most, std::uint32_t x) {
+    std::uint32_t sum = last;
+    for (std::uint32_t part = last; part == last && sum < most; sum += part)
+      part = code(io, std::min(number - sum, last), at_node(x, sum));
+    return std::min(sum, most);  // a damaged stream may say more
+  }
+
+ private:
+  const codec::SymbolModel::Kind& kind_;
+  int shift_;
+  std::vector<codec::SymbolModel> models_;
+  codec::SymbolMixer mixer_;
 };
 
 /// `bits` <= 64 equiprobable bits.

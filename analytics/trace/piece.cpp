@@ -7,8 +7,6 @@ namespace effort::trace {
 
 namespace {
 
-constexpr unsigned version = 1;
-
 [[noreturn]] void fail(const char* problem) {
   throw TraceError(std::string("a piece of the dictionary is damaged (") + problem + ")");
 }
@@ -34,7 +32,7 @@ Symbol read_symbol(codec::ByteReader& in) {
 
 std::vector<std::byte> write_piece(const Piece& piece) {
   std::vector<std::byte> out;
-  codec::put_byte(out, version);
+  codec::put_byte(out, piece.version);
   codec::put_varint(out, piece.bound.relative_ppm);
   codec::put_varint(out, piece.bound.absolute_ns);
   codec::put_varint(out, piece.range.first);
@@ -55,8 +53,9 @@ std::vector<std::byte> write_piece(const Piece& piece) {
 Piece read_piece(std::span<const std::byte> bytes) {
   try {
     codec::ByteReader in(bytes);
-    if (in.byte() != version) fail("it has another version");
     Piece piece;
+    piece.version = in.byte();
+    if (piece.version != 1 && piece.version != 2) fail("it has another version");
     piece.bound.relative_ppm =
         static_cast<std::uint32_t>(number(in, TimeBound::most_relative_ppm, "the bound is too large"));
     piece.bound.absolute_ns =

@@ -12,6 +12,7 @@
 namespace effort::trace {
 
 struct Piece {
+  unsigned version = 2;             ///< of the coding: 1 or 2
   TimeBound bound;                  ///< of all chunks that use the sequence
   SymbolRange range;                ///< symbols that the sequence may use
   std::vector<Symbol> new_symbols;  ///< from range.known to range.end

@@ -1,158 +1,84 @@
 // Codes the sequence of symbols and values against a similar one.
 //
-// A pointer into the earlier sequence and the coded part of this one follows the program; the symbol there is the
-// guess.  As long as a program repeats itself, an event costs a small fraction of a bit.
+// As long as a program repeats itself, an event is one decision: it is the guess.
 #include "analytics/trace/structure.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "analytics/trace/coder.hpp"
 #include "analytics/trace/models.hpp"
+#include "analytics/trace/past.hpp"
 
 namespace effort::trace {
 
 namespace {
 
-constexpr std::uint32_t none = ~std::uint32_t{0};
+/// The sizes of values' differences, in bits.
+constexpr codec::SymbolModel::Kind width_kind{codec::SymbolModel::uniform, 1, true};
 
-/// The past of the next event: the base, followed by the events coded so far.
-class Past {
- public:
-  Past(const Sequence& base, std::size_t events, SymbolRange range, const KindOf& kind)
-      : kind_(kind),
-        first_(range.first),
-        latest_(range.end - range.first, none),
-        kinds_(latest_.size(), unknown),
-        successors_(std::bit_ceil(2 * (base.symbols.size() + events) + 2), none) {
-    symbols_.reserve(base.symbols.size() + events);
-    offsets_.reserve(base.symbols.size() + events);
-    values_.reserve(base.values.size() + 2 * events);
-    const std::uint64_t* values = base.values.data();
-    for (const std::uint32_t symbol : base.symbols) {
-      const std::size_t n = values_of(symbol).size();
-      append(symbol, values, n);
-      values += n;
-    }
-    follow(0);
-    length_ = longest;
-  }
-
-  /// The values of a symbol.  Errors: TraceError if the symbol is not known.
-  std::span<const Value> values_of(std::uint32_t symbol) {
-    // A symbol of an earlier generation occurs in no base, but a damaged dictionary may claim that it does.
-    if (symbol < first_ || symbol - first_ >= kinds_.size())
-      throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol)");
-    Kind& kind = kinds_[symbol - first_];
-    if (kind == unknown) kind = kind_(symbol);
-    return trace::values_of(kind);
-  }
-
-  /// Symbols before the present one, the last first; 0 before the beginning.
-  std::uint32_t before(std::size_t i) const { return i < symbols_.size() ? symbols_[symbols_.size() - 1 - i] : 0; }
-  /// For how many events the pointer's guesses have been right.
-  std::uint32_t length() const { return length_; }
-  std::uint32_t guess() const { return at_ < symbols_.size() ? symbols_[at_] : none; }
-  /// Values of the event that the pointer guesses, or of the symbol's latest occurrence; nullptr if there is none.
-  const std::uint64_t* pointed_values(std::uint32_t symbol) const {
-    return guess() == symbol ? values_.data() + offsets_[at_] : latest_values(symbol);
-  }
-  const std::uint64_t* latest_values(std::uint32_t symbol) const {
-    const std::uint32_t at = latest(symbol);
-    return at == none ? nullptr : values_.data() + offsets_[at];
-  }
-
-  /// Appends an event with its values and moves the pointer.
-  void advance(std::uint32_t symbol, std::span<const std::uint64_t> values) {
-    const bool right = guess() == symbol;
-    const std::size_t next = at_ + 1;
-    append(symbol, values.data(), values.size());
-    if (right) {
-      at_ = next;
-      length_ = std::min(length_ + 1, longest);
-    } else {
-      follow(next);
-    }
-    remember();
-  }
-
- private:
-  static constexpr std::uint32_t longest = 15;
-  static constexpr auto unknown = static_cast<Kind>(255);
-
-  std::uint32_t latest(std::uint32_t symbol) const { return latest_[symbol - first_]; }
-  std::uint32_t& successor() {
-    return successors_[mix(before(0), before(1), before(2)) & static_cast<std::uint32_t>(successors_.size() - 1)];
-  }
-
-  void append(std::uint32_t symbol, const std::uint64_t* values, std::size_t n) {
-    latest_[symbol - first_] = static_cast<std::uint32_t>(symbols_.size());
-    symbols_.push_back(symbol);
-    offsets_.push_back(values_.size());
-    for (std::size_t i = 0; i < n; ++i) values_.push_back(values[i]);
-    if (!started_) remember();
-  }
-
-  void remember() {
-    if (symbols_.size() >= 3) successor() = static_cast<std::uint32_t>(symbols_.size());
-  }
-
-  /// Points after the latest occurrence of the last three symbols, or else to `next`.
-  void follow(std::size_t next) {
-    const std::uint32_t found = started_ && symbols_.size() >= 3 ? successor() : none;
-    started_ = true;
-    at_ = found == none ? next : found;
-    length_ = 0;
-    if (found == none || found >= symbols_.size()) return;
-    while (length_ < longest && length_ < at_ && symbols_[at_ - 1 - length_] == before(length_)) ++length_;
-  }
-
-  const KindOf& kind_;
-  std::uint32_t first_;
-  std::vector<std::uint32_t> latest_;  ///< place of each symbol's latest occurrence
-  std::vector<Kind> kinds_;            ///< of each symbol that was needed
-  std::vector<std::uint32_t> successors_, symbols_;
-  std::vector<std::size_t> offsets_;
-  std::vector<std::uint64_t> values_;
-  std::size_t at_ = 0;
-  std::uint32_t length_ = 0;
-  bool started_ = false;
-};
-
-/// Codes events one by one.  Mixers: 0 to 15 guess, 17 new, 18 to 21 values as pointed, 22 as lately, 23 to 30 other
-/// symbols, 32 to 95 sizes of other values.
+/// Codes events one by one.  Mixers: 0 to 15 whole events, 16 guess, 17 new, 18 to 21 values as pointed, 22 as lately,
+/// 23 to 30 other symbols, 31 divisible differences.
 template <typename Io>
 class EventCoder {
  public:
   EventCoder(Io& io, std::size_t events, SymbolRange range)
-      : io_(io), models_(events), range_(range), next_(range.known) {}
+      : io_(io), models_(events), widths_(events, width_kind), range_(range), next_(range.known) {}
 
-  std::uint32_t symbol(const Past& past, std::uint32_t symbol) {
-    const std::uint32_t guess = past.guess(), last = past.before(0);
-    if (guess != none) {
-      const Contexts x{mix(1, past.length(), misses_ & 15), mix(2, guess, last),
-                       mix(mix(3, guess, last), past.before(1), past.before(2))};
-      const bool right = models_.decision(io_, symbol == guess, x, past.length());
-      misses_ = misses_ << 1 | (right ? 0u : 1u);
-      if (right) return guess;
+  struct Coded {
+    std::uint32_t symbol;
+    std::size_t n_values;
+  };
+  /// @param symbol, values  the event; a decoder ignores the symbol, and sets the values
+  Coded event(Past& past, std::uint32_t symbol, EventValues& values) {
+    const std::uint32_t guess = past.guess();
+    if (guess == no_symbol) {
+      symbol = unguessed(past, symbol);
+    } else {
+      const std::size_t n = past.values_of(guess).size();
+      const std::uint64_t* const guessed = past.guessed_values();
+      const bool as_guessed = symbol == guess && std::equal(guessed, guessed + n, values.data());
+      if (models_.decision(io_, as_guessed, whole_event(past, guess, n > 0), past.length())) {
+        misses_ <<= 1;
+        if (n > 0) changes_ <<= 1;
+        std::copy_n(guessed, n, values.data());
+        return {guess, n};
+      }
+      misses_ = misses_ << 1 | 1;
+      const Contexts x{mix(3, past.length()), mix(4, guess, past.before(0)), mix(5, guess)};
+      const bool other_values = n > 0 && models_.decision(io_, symbol == guess, x, 16);
+      symbol = other_values ? guess : unguessed(past, symbol);
     }
+    const std::span<const Value> kinds = past.values_of(symbol);
+    this->values(past, symbol, kinds, values.data());
+    return {symbol, kinds.size()};
+  }
+
+ private:
+  Contexts whole_event(const Past& past, std::uint32_t guess, bool has_values) const {
+    const std::uint32_t hits = misses_ & 15, third = at_node(past.recent(), guess);
+    if (!has_values) return {mix(1, past.length() * 4, hits), mix(2, guess, past.before(0)), third};
+    return {mix(1, past.length() * 4 + (changes_ & 3), hits), mix(2, guess, changes_ & 15), third};
+  }
+
+  std::uint32_t unguessed(const Past& past, std::uint32_t symbol) {
     if (next_ < range_.end) {
-      const Contexts x{7, 8, mix(9, last)};
+      const Contexts x{7, 8, mix(9, past.before(0))};
       if (models_.decision(io_, symbol == next_, x, 17)) return next_++;
     }
-    return range_.first + other(symbol, last, past.before(1));
+    return range_.first + other(symbol, past.before(0), past.before(1));
   }
 
   void values(const Past& past, std::uint32_t symbol, std::span<const Value> kinds, std::uint64_t* values) {
     static constexpr std::array<std::uint64_t, 4> zeros{};
-    const std::uint64_t* pointed = past.pointed_values(symbol);
     const std::uint64_t* latest = past.latest_values(symbol);
-    if (pointed == nullptr) pointed = latest = zeros.data();
+    if (latest == nullptr) latest = zeros.data();
+    const std::uint64_t* pointed = past.guess() == symbol ? past.guessed_values() : latest;
     for (std::size_t i = 0; i < kinds.size(); ++i)
       values[i] = value(symbol, kinds[i], values[i], pointed[i], latest[i]);
   }
 
- private:
   /// A symbol that was not guessed, as its number from the first one on.
   std::uint32_t other(std::uint32_t symbol, std::uint32_t last, std::uint32_t before_last) {
     const Contexts x{mix(19, last), mix(20, last, before_last), 21};
@@ -177,25 +103,51 @@ class EventCoder {
       const Contexts y{mix(13, kind), mix(14, kind, symbol), mix(15, changes_ & 63)};
       if (models_.decision(io_, value == latest, y, 22)) return latest;
     }
-    // The difference, never 0, its sign in the lowest bit: the size with a model, the bits below the highest as they
-    // are.
-    const std::uint64_t difference = value - latest;
-    const std::uint64_t coded = difference << 1 ^ -(difference >> 63);
-    const Contexts size{mix(16, kind), mix(17, kind, symbol), mix(18, last_size_[kind])};
-    const std::uint32_t bits =
-        models_.small_number(io_, static_cast<std::uint32_t>(std::bit_width(coded | 1)) - 1, 6, size, 32);
-    last_size_[kind] = bits;
-    const std::uint64_t read =
-        std::uint64_t{1} << bits | raw_bits(io_, coded & ((std::uint64_t{1} << bits) - 1), static_cast<int>(bits));
-    return latest + (read >> 1 ^ -(read & 1));
+    return latest + static_cast<std::uint64_t>(difference(symbol, kind, static_cast<std::int64_t>(value - latest)));
+  }
+
+  /// A difference, never 0, in units of the common divisor of earlier ones: sizes of messages are often multiples of a
+  /// record's size.
+  std::int64_t difference(std::uint32_t symbol, Value kind, std::int64_t difference) {
+    std::uint64_t& unit = units_[mix(20, symbol, kind) >> 22];
+    std::int64_t divisor = 1;
+    if (unit > 1) {
+      const auto likely = static_cast<std::int64_t>(unit);
+      const Contexts x{mix(6, kind), mix(16, kind, symbol), mix(7, kind)};
+      if (models_.decision(io_, difference % likely == 0, x, 31)) divisor = likely;
+    }
+    const auto quotient = static_cast<std::uint64_t>(signed_size(difference / divisor, symbol, kind));
+    difference = static_cast<std::int64_t>(quotient * static_cast<std::uint64_t>(divisor));
+    if (divisor == 1) {
+      const std::uint64_t size = difference < 0 ? -static_cast<std::uint64_t>(difference) : quotient;
+      unit = std::gcd(unit, size) & ~(std::uint64_t{1} << 63);
+    }
+    return difference;
+  }
+
+  /// A number other than 0: the sign is the lowest bit, and the bits below the highest are as they are.
+  std::int64_t signed_size(std::int64_t value, std::uint32_t symbol, Value kind) {
+    const std::uint64_t coded = static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
+    const std::uint32_t width = this->width(static_cast<std::uint32_t>(std::bit_width(coded | 1)) - 1, symbol, kind);
+    const std::uint64_t top = std::uint64_t{1} << width;
+    const std::uint64_t read = top | raw_bits(io_, coded & (top - 1), static_cast<int>(width));
+    return static_cast<std::int64_t>(read >> 1 ^ -(read & 1));
+  }
+
+  std::uint32_t width(std::uint32_t value, std::uint32_t symbol, Value kind) {
+    const std::uint32_t x = mix(17, kind, symbol), y = mix(18, last_width_[kind], kind);
+    const std::uint32_t coded = widths_.code(io_, std::min(value, SymbolTable::last), x, y);
+    return last_width_[kind] = coded < SymbolTable::last ? coded : widths_.excess(io_, value, 63, mix(19, kind));
   }
 
   Io& io_;
   Models models_;
+  SymbolTable widths_;
   SymbolRange range_;
   std::uint32_t next_;  ///< the first symbol that did not occur yet
   std::uint32_t misses_ = 0, changes_ = 0;
-  std::array<std::uint32_t, 4> last_size_{};
+  std::array<std::uint32_t, 4> last_width_{};
+  std::array<std::uint64_t, 1024> units_{};  ///< by a hash of symbol and kind of value
 };
 
 }  // namespace
@@ -206,15 +158,13 @@ std::vector<std::byte> encode_sequence(const Sequence& base, const Sequence& seq
   Past past(base, sequence.symbols.size(), range, kind);
   EventCoder coder(io, sequence.symbols.size(), range);
   std::size_t at = 0;
-  std::array<std::uint64_t, 4> values{};
+  EventValues values{};
   for (const std::uint32_t symbol : sequence.symbols) {
     io.reserve(1024);
-    coder.symbol(past, symbol);
-    const std::span<const Value> kinds = past.values_of(symbol);
-    std::copy_n(sequence.values.data() + at, kinds.size(), values.data());
-    at += kinds.size();
-    coder.values(past, symbol, kinds, values.data());
-    past.advance(symbol, std::span(values).first(kinds.size()));
+    std::copy_n(sequence.values.data() + at, std::min(most_values, sequence.values.size() - at), values.data());
+    const std::size_t n = coder.event(past, symbol, values).n_values;
+    past.advance(symbol, std::span(values).first(n));
+    at += n;
   }
   return io.finish();
 }
@@ -226,16 +176,13 @@ Sequence decode_sequence(const Sequence& base, std::size_t length, SymbolRange r
   EventCoder coder(io, length, range);
   Sequence sequence;
   sequence.symbols.reserve(length);
-  std::array<std::uint64_t, 4> values{};
   for (std::size_t i = 0; i < length; ++i) {
-    const std::uint32_t symbol = coder.symbol(past, 0);
-    const std::span<const Value> kinds = past.values_of(symbol);
-    values.fill(0);
-    coder.values(past, symbol, kinds, values.data());
-    past.advance(symbol, std::span(values).first(kinds.size()));
+    EventValues values{};
+    const auto [symbol, n] = coder.event(past, no_symbol, values);
+    const auto coded = std::span(values).first(n);
+    past.advance(symbol, coded);
     sequence.symbols.push_back(symbol);
-    sequence.values.insert(sequence.values.end(), values.begin(),
-                           values.begin() + static_cast<std::ptrdiff_t>(kinds.size()));
+    sequence.values.insert(sequence.values.end(), coded.begin(), coded.end());
     if (io.overran()) throw TraceError("an entry of the dictionary is damaged (it ends too early)");
   }
   return sequence;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "analytics/trace/coder.hpp"
 #include "analytics/trace/models.hpp"
@@ -16,14 +17,53 @@ namespace {
 
 constexpr std::uint32_t most_doublings = 60;
 
-/// Codes the differences.  Mixers: 32 to 95, the size.
+using codec::SymbolModel;
+
+/// No time, or the unit's doublings plus one: 40 % for none, then 42 %, and 30 % of that for each further doubling.
+constexpr SymbolModel::Kind scale_kind{
+    {0, 13107, 26870, 30999, 32238, 32609, 32721, 32754, 32757, 32758, 32759, 32760, 32761, 32762, 32763, 32764},
+    1,
+    false};
+constexpr SymbolModel::Kind size_kind{SymbolModel::uniform, 1, true}, digits_kind{SymbolModel::uniform, 4, true};
+
+/// A range of numbers: a symbol names it, and the binary digits below its first number follow.
+struct Rung {
+  std::uint64_t first;
+  int digits;
+};
+
+/// Rungs of numbers of units: 1 to 7, then halves of octaves, and whole octaves from 64 on.
+struct BoundedLadder {
+  static constexpr std::uint32_t most = 65;
+  static std::uint32_t of(std::uint64_t units) {
+    const auto width = static_cast<std::uint32_t>(std::bit_width(units));
+    if (units < 8) return static_cast<std::uint32_t>(units) - 1;
+    return units < 64 ? 2 * width - 1 + (units >> (width - 2) & 1) : width + 6;
+  }
+  static Rung at(std::uint32_t rung) {
+    if (rung < 7) return {rung + 1, 0};
+    const auto octave = static_cast<int>(rung < 13 ? (rung - 1) / 2 : rung - 7);
+    if (rung >= 13) return {std::uint64_t{1} << octave, octave};
+    return {std::uint64_t{2 + (rung - 1) % 2} << (octave - 1), octave - 1};
+  }
+};
+
+/// Zero and octaves of exact times.
+struct ExactLadder {
+  static constexpr std::uint32_t most = 61;
+  static std::uint32_t of(std::uint64_t units) { return static_cast<std::uint32_t>(std::bit_width(units)); }
+  static Rung at(std::uint32_t rung) { return {std::uint64_t{1} << (rung - 1), static_cast<int>(rung) - 1}; }
+};
+
+/// Codes the differences.
 template <typename Io>
 class StampCoder {
  public:
   StampCoder(Io& io, std::size_t events, TimeBound bound)
       : io_(io),
-        models_(events),
-        latest_(std::bit_ceil(std::min(events, most_places) + 1) * 4),
+        scales_(events, scale_kind),
+        sizes_(events, size_kind),
+        digits_(events, digits_kind),
         bounded_(!bound.is_exact()) {}
 
   struct Stamp {
@@ -31,71 +71,50 @@ class StampCoder {
     std::uint32_t doublings = 0;  ///< of the unit; if there are any, `units` is not 0
   };
 
-  /// @param symbols  the event's, and those before and behind it
-  Stamp code(std::uint32_t before, std::uint32_t symbol, std::uint32_t behind, Stamp stamp) {
+  /// @param before, symbol  symbols of the event before and of this one
+  Stamp code(std::uint32_t before, std::uint32_t symbol, Stamp stamp) {
     const std::uint32_t pair = mix(before, symbol);
-    std::uint8_t& latest = latest_[pair & static_cast<std::uint32_t>(latest_.size() - 1)];
-    if (models_.plain_decision(io_, stamp.units == 0, mix(pair, 1))) return {};
-    if (bounded_) stamp.doublings = doublings(stamp.doublings, pair, behind);
-    stamp.units = units(stamp, pair, latest);
-    remember(stamp, latest);
+    if (!bounded_) {
+      stamp.units = units<ExactLadder>(stamp.units, pair);
+      return stamp;
+    }
+    std::uint32_t scale = stamp.units == 0 ? 0 : stamp.doublings + 1;
+    scale = number(scales_, scale, most_doublings + 1, pair);
+    if (scale == 0) return {};
+    stamp.doublings = scale - 1;
+    stamp.units = units<BoundedLadder>(stamp.units, mix(pair, scale));
     return stamp;
   }
 
  private:
-  static constexpr std::size_t most_places = 1 << 12;
-  static constexpr int modelled_digits = 3;
-
-  std::uint32_t doublings(std::uint32_t value, std::uint32_t pair, std::uint32_t behind) {
-    const std::uint32_t x = mix(pair, 4, behind);
-    std::uint32_t n = 0;
-    while (n < most_doublings && !models_.plain_decision(io_, value == n, at_node(x, n))) ++n;
-    return n;
+  std::uint32_t number(SymbolTable& table, std::uint32_t value, std::uint32_t most, std::uint32_t x) {
+    const std::uint32_t symbol = table.code(io_, std::min(value, SymbolTable::last), x);
+    return symbol < SymbolTable::last ? symbol : table.excess(io_, value, most, x);
   }
 
-  /// Codes the size and the leading binary digits with models, and the other digits unmodelled.
-  std::uint64_t units(Stamp stamp, std::uint32_t pair, std::uint32_t latest) {
-    const std::uint32_t scale = mix(stamp.doublings, 7);
-    const Contexts size{mix(pair, scale), mix(pair, scale, latest + 1), mix(pair, scale + 1, previous_)};
-    const auto width =
-        static_cast<int>(this->width(static_cast<std::uint32_t>(std::bit_width(stamp.units | 1)) - 1, size));
-    const std::uint32_t there = mix(scale, static_cast<std::uint32_t>(width));
-    const std::uint32_t digit = mix(pair, there);
-    std::uint64_t value = 1;
-    int left = width;
-    for (int i = 0; i < modelled_digits && left > 0; ++i) {
-      --left;
-      const auto node = static_cast<std::uint32_t>(value);
-      const bool one = (stamp.units >> left & 1) != 0;
-      value = value << 1 | static_cast<std::uint64_t>(models_.plain_decision(io_, one, at_node(digit, node)));
-    }
-    return value << left | raw_bits(io_, stamp.units & ((std::uint64_t{1} << left) - 1), left);
+  template <typename Ladder>
+  std::uint64_t units(std::uint64_t value, std::uint32_t x) {
+    std::uint32_t rung = Io::encoding ? Ladder::of(value) : 0;
+    const std::uint32_t symbol = sizes_.code(io_, std::min(rung, SymbolTable::last), x, mix(x, previous_));
+    rung = symbol < SymbolTable::last ? symbol : sizes_.excess(io_, rung, Ladder::most, x);
+    if (std::is_same_v<Ladder, ExactLadder> && rung == 0) return 0;
+    previous_ = rung + 1;
+    const auto [first, digits] = Ladder::at(rung);
+    std::uint64_t rest = value - first;
+    if (digits < modelled) return first + raw_bits(io_, rest, digits);
+    const int left = digits - modelled;
+    const std::uint64_t leading =
+        digits_.code(io_, static_cast<std::uint32_t>(rest >> left) & SymbolTable::last, mix(x, rung + 1));
+    rest = leading << left | raw_bits(io_, rest & ((std::uint64_t{1} << left) - 1), left);
+    return first + rest;
   }
-
-  /// Few decisions for ordinary sizes, more for the others.
-  std::uint32_t width(std::uint32_t value, Contexts x) {
-    const int levels = bounded_ ? 4 : 5;
-    const std::uint32_t most = (1u << levels) - 1;
-    const std::uint32_t ordinary = models_.small_number(io_, std::min(value, most), levels, x, 32);
-    return ordinary < most ? ordinary : models_.small_number(io_, value, 6, x.at(most), 32);
-  }
-
-  /// Keeps the logarithm of the difference, in quarters.
-  void remember(Stamp stamp, std::uint8_t& latest) {
-    const auto width = static_cast<std::uint32_t>(std::bit_width(stamp.units));
-    const auto next = static_cast<std::uint32_t>(width > 2 ? stamp.units >> (width - 3) & 3 : 0);
-    latest = static_cast<std::uint8_t>(std::min(4 * (width + stamp.doublings) + next, 255u));
-    previous_ = latest / 2;
-  }
+  static constexpr int modelled = 4;  ///< digits that one symbol holds
 
   Io& io_;
-  Models models_;
-  std::vector<std::uint8_t> latest_;  ///< by pair of symbols
-  std::uint32_t previous_ = 0;
+  SymbolTable scales_, sizes_, digits_;
+  std::uint32_t previous_ = 0;  ///< the last rung
   bool bounded_;
 };
-
-std::int64_t unit_of(TimeBound bound) { return bound.is_exact() ? 1 : 2 * std::int64_t{bound.absolute_ns} + 1; }
 
 /// The gap after each event: the time to the next later one.
 std::vector<std::int64_t> gaps_behind(std::span<const std::int64_t> times) {
@@ -115,6 +134,18 @@ std::uint32_t doublings(std::int64_t unit, std::int64_t allowed) {
 }
 
 }  // namespace
+
+std::int64_t unit_of(TimeBound bound) { return bound.is_exact() ? 1 : 2 * std::int64_t{bound.absolute_ns} + 1; }
+
+std::int64_t stamp_after(std::int64_t stamp, std::int64_t unit, std::uint64_t units, std::uint32_t doublings) {
+  std::int64_t step = 0;
+  if (units > static_cast<std::uint64_t>(most_time) ||
+      __builtin_mul_overflow(unit, std::int64_t{1} << doublings, &step) ||
+      __builtin_mul_overflow(step, static_cast<std::int64_t>(units), &step) ||
+      __builtin_add_overflow(stamp, step, &stamp) || stamp > 2 * most_time)
+    throw TraceError("the time stamps of a chunk are damaged");
+  return stamp;
+}
 
 std::vector<std::byte> encode_times(std::span<const std::uint32_t> symbols, std::span<const std::int64_t> times,
                                     TimeBound bound, std::vector<std::int64_t>* decoded_times) {
@@ -138,7 +169,7 @@ std::vector<std::byte> encode_times(std::span<const std::uint32_t> symbols, std:
       const std::int64_t large = unit << stamp.doublings;
       stamp.units = static_cast<std::uint64_t>((times[i] - decoded + large / 2) / large);
     }
-    stamp = coder.code(i > 0 ? symbols[i - 1] : ~0u, symbols[i], i + 1 < symbols.size() ? symbols[i + 1] : ~0u, stamp);
+    stamp = coder.code(i > 0 ? symbols[i - 1] : ~0u, symbols[i], stamp);
     decoded += static_cast<std::int64_t>(stamp.units) * (unit << stamp.doublings);
     if (decoded_times != nullptr) decoded_times->push_back(decoded);
   }
@@ -155,14 +186,9 @@ std::vector<std::int64_t> decode_times(std::span<const std::uint32_t> symbols, T
   times.reserve(symbols.size());
   std::int64_t decoded = 0;
   for (std::size_t i = 0; i < symbols.size(); ++i) {
-    const typename Coder::Stamp stamp =
-        coder.code(i > 0 ? symbols[i - 1] : ~0u, symbols[i], i + 1 < symbols.size() ? symbols[i + 1] : ~0u, {});
-    std::int64_t step = 0;
-    if (stamp.units > static_cast<std::uint64_t>(most_time) ||
-        __builtin_mul_overflow(unit, std::int64_t{1} << stamp.doublings, &step) ||
-        __builtin_mul_overflow(step, static_cast<std::int64_t>(stamp.units), &step) ||
-        __builtin_add_overflow(decoded, step, &decoded) || decoded > 2 * most_time || io.overran())
-      throw TraceError("the time stamps of a chunk are damaged");
+    const typename Coder::Stamp stamp = coder.code(i > 0 ? symbols[i - 1] : ~0u, symbols[i], {});
+    decoded = stamp_after(decoded, unit, stamp.units, stamp.doublings);
+    if (io.overran()) throw TraceError("the time stamps of a chunk are damaged");
     times.push_back(decoded);
   }
   return times;

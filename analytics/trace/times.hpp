@@ -20,6 +20,11 @@ std::vector<std::byte> encode_times(std::span<const std::uint32_t> symbols, std:
 std::vector<std::int64_t> decode_times(std::span<const std::uint32_t> symbols, TimeBound bound,
                                        std::span<const std::byte> bytes);
 
+/// The unit of differences, in ns, before it is doubled.
+std::int64_t unit_of(TimeBound bound);
+/// The decoded time that comes so many units, doubled at most 60 times, after another.  Errors: TraceError.
+std::int64_t stamp_after(std::int64_t stamp, std::int64_t unit, std::uint64_t units, std::uint32_t doublings);
+
 inline constexpr std::int64_t most_time = std::int64_t{1} << 60;
 
 }  // namespace effort::trace

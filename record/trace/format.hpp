@@ -19,9 +19,12 @@ using record::format::View;
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint16_t major = 1;
-inline constexpr std::uint16_t minor = 3;
+inline constexpr std::uint16_t minor = 4;
 /// The file may have chunks REPR and SEGS, without which sampled ranks would seem to have no events.
 inline constexpr std::uint32_t feature_reduced = 1;
+/// Sequences and time stamps are coded as the coder's version 2 does.
+inline constexpr std::uint32_t feature_coding_2 = 2;
+inline constexpr std::uint32_t known_features = feature_reduced | feature_coding_2;
 inline constexpr std::size_t header_bytes = record::format::chunk_file_header_bytes;
 
 inline Bytes file_start(std::uint32_t features = 0) {

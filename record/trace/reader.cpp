@@ -61,7 +61,7 @@ struct Reader::State {
     if (record::format::get<std::uint64_t>(view, 16) != record::format::hash(view.first(16)))
       refuse("the header is damaged", 0, "copy it again");
     const auto major = record::format::get<std::uint16_t>(view, 8);
-    if (major != format::major || (record::format::get<std::uint32_t>(view, 12) & ~format::feature_reduced) != 0) {
+    if (major != format::major || (record::format::get<std::uint32_t>(view, 12) & ~format::known_features) != 0) {
       refuse("the file has format version " + std::to_string(major) + " or features that this version (" +
                  std::to_string(format::major) + ") does not know",
              8, "use the effort command of the version that wrote it");

@@ -35,3 +35,9 @@ TEST_CASE("the golden file of version 1.3, which has reduced windows, is read") 
   const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.3.trc");
   test::check_sample(reader, test::sample(effort::trace::n_kinds, true));
 }
+
+TEST_CASE("the golden file of version 1.4, whose sequences and times are coded otherwise, is read") {
+  using namespace effort::record::trace;
+  const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.4.trc");
+  test::check_sample(reader, test::sample(effort::trace::n_kinds, true));
+}
