@@ -71,7 +71,7 @@ class EventCoder {
   }
 
   void values(const Past& past, std::uint32_t symbol, std::span<const Value> kinds, std::uint64_t* values) {
-    static constexpr std::array<std::uint64_t, 4> zeros{};
+    static constexpr EventValues zeros{};
     const std::uint64_t* latest = past.latest_values(symbol);
     if (latest == nullptr) latest = zeros.data();
     const std::uint64_t* pointed = past.guess() == symbol ? past.guessed_values() : latest;

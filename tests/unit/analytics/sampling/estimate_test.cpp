@@ -127,7 +127,9 @@ TEST_CASE("ranks that were all drawn, or are all alike, leave no error") {
 TEST_CASE("unbiased and honest over many draws") {
   const std::vector<std::pair<std::vector<int>, std::vector<std::int64_t>>> designs = {
       {{200}, {10}}, {{40, 400, 60}, {4, 12, 6}}, {{3, 30, 300}, {3, 2, 5}}, {{25, 25, 25, 25}, {2, 2, 2, 2}}};
-  for (const auto& [sizes, sample] : designs) {
+  for (const auto& design : designs) {
+    const std::vector<int>& sizes = design.first;
+    const std::vector<std::int64_t>& sample = design.second;  // no structured binding: Clang 14 cannot capture one
     for (const double apart : {0.0, 50.0}) {
       const Population population = normal_strata(sizes, apart, 10, sizes.size());
       const Record record =
