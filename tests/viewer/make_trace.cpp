@@ -23,6 +23,10 @@ constexpr std::int64_t n_windows = 12, steps = 10, missing = 3, step_ns = 1'000'
 
 std::int64_t start_of(std::int64_t window) { return window * steps * step_ns; }
 
+/// Only its messages with kept ranks are known in this window; in others it is kept as a whole.
+constexpr std::int32_t partner = 6;
+constexpr std::int64_t partner_window = 2;
+
 /// Computes, sends to the right neighbour, receives from the left one, reduces.
 Events events_of(std::int32_t rank, std::int64_t window, int rounds) {
   Events e(start_of(window));
@@ -77,6 +81,11 @@ Trace make(bool large) {
            events_of(rank, w, large ? 600 : 5));
     }
     const std::int64_t start = start_of(w);
+    if (w == partner_window) {
+      Events messages(start);
+      messages.at(start + 700'000).message(Kind::receive, 11, 0, 8192);
+      keep(out, partner, why::reason_partner, 0, 0, messages);
+    }
     Events second(start);
     second.at(start + 1000).enter(region_solve).at(start + step_ns).leave(region_solve);
     keep(out, 9, why::reason_pin, 0.5, 0, second, 1);

@@ -67,8 +67,8 @@ check(/kept in steps 0\.\.9: medoid/.test(kept.why), `why rank 24 was kept: ${ke
 check(/not kept at this time/.test(await lane(24, 35e6)), "the window that was not kept");
 
 /** The readout above a time of a rank whose row is shown, if there is one. */
-async function lane(rank, time, on = page) {
-  for (let y = AXIS + 4; y < box.height; y += 6) {
+async function lane(rank, time, on = page, height = box.height) {
+  for (let y = AXIS + 4; y < height; y += 6) {
     await on.mouse.move(box.x + place(time), box.y + y);
     if ((await on.$eval(".readout.slice", (e) => e.dataset.rank)) === String(rank))
       return on.$eval(".readout.slice", (e) => e.innerText);
@@ -84,6 +84,10 @@ await page.click("text=all ranks");
 await settled(page);
 const tall = await page.$eval("canvas.timeline", (e) => e.clientHeight);
 check(tall > box.height, `all ranks are no higher than the medoids: ${tall}, ${box.height}`);
+
+// Of a partner of kept ranks, only messages are known: its window is hatched, too.
+const partner = await lane(6, 25e6, page, tall);
+check(/only its messages with them are known/.test(partner), `the partner: ${partner}`);
 await page.click("text=medoids only");
 await settled(page);
 await lane(24, 5.5e6);

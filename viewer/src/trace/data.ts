@@ -146,6 +146,9 @@ export interface Messages {
   longest: number;
 }
 
+/** The reason `partner` alone. */
+const PARTNER = 1 << 8;
+
 export class Trace {
   /** By lane (see laneKey), in the order of time. */
   readonly pieces = new Map<number, Piece[]>();
@@ -215,6 +218,10 @@ export class Trace {
 
   reasonsOf(kept: Kept): string[] {
     return this.json.reasons.filter((_, i) => (kept[1] >> i) & 1);
+  }
+  /** Whether nothing but the messages with kept ranks is known. */
+  messagesOnly(kept: Kept): boolean {
+    return kept[1] === PARTNER;
   }
   /** The stratum of a rank: that of the snapshot's last window, or else the one in which it was kept last. */
   stratumOf(rank: number): number {

@@ -159,10 +159,11 @@ export class Painter {
       ctx.fillRect(x(from), y, Math.max(1, (to - from) * scale), lane.height);
     };
     const clear = (from: number, to: number) => box(from, to, this.colours.page);
+    const kept = this.trace.keptOf.get(lane.rank);
     if (lane.thread === 0)
-      for (const [index] of this.trace.keptOf.get(lane.rank) ?? []) {
+      for (const [index, of] of kept ?? []) {
         const w = this.trace.json.windows[index];
-        if (w.end > view.t0 && w.start < view.t1) clear(w.start, w.end);
+        if (w.end > view.t0 && w.start < view.t1 && !this.trace.messagesOnly(of)) clear(w.start, w.end);
       }
     const key = laneKey(lane.rank, lane.thread);
     for (const piece of this.trace.leftOut.get(key) ?? [])
@@ -173,6 +174,8 @@ export class Painter {
     const pieces = this.trace.pieces.get(key) ?? [];
     for (const piece of pieces) {
       if (piece.end < view.t0 || piece.start > view.t1) continue;
+      const of = kept?.get(piece.window);
+      if (of && this.trace.messagesOnly(of)) continue;
       clear(piece.start, piece.end);
       if (!piece.ready) {
         if (this.spent > BUDGET) {

@@ -3,7 +3,7 @@
 import { pathTree } from "../callpath";
 import { h } from "../dom";
 import { bytes, percent, seconds } from "../format";
-import { after, laneKey, Trace } from "./data";
+import { after, Kept, laneKey, Trace } from "./data";
 import { AXIS, Found, LABEL, Painter } from "./paint";
 import { parentOf } from "./picture";
 import { HEAD, Lane, LEVEL, Row, Rows } from "./rows";
@@ -12,6 +12,18 @@ import { Keys, TimeView } from "./view";
 const TALLEST = 620,
   MOST_MESSAGES = 12;
 const time = (ns: number) => seconds(ns * 1e-9, 5);
+
+function whyKept(trace: Trace, window: number, kept?: Kept): string {
+  if (!kept) return "not kept at this time: its activity is unknown";
+  if (trace.messagesOnly(kept))
+    return "a partner of kept ranks: of its activity, only its messages with them are known";
+  const { first, last } = trace.json.windows[window];
+  return (
+    `kept in steps ${first}..${last}: ${trace.reasonsOf(kept).join(", ") || "all"}` +
+    (kept[1] & 1 ? ` (drawn with probability ${percent(kept[2])})` : "") +
+    (kept[6] ? "; rebuilt: some times are those of similar steps" : "")
+  );
+}
 
 export class Timeline {
   readonly element: HTMLElement;
@@ -258,11 +270,7 @@ export class Timeline {
     const windows = trace.json.windows,
       index = windows.findIndex((w) => found.time >= w.start && found.time <= w.end),
       kept = index >= 0 ? trace.keptOf.get(lane.rank)?.get(index) : undefined;
-    const why = kept
-      ? `kept in steps ${windows[index].first}..${windows[index].last}: ${trace.reasonsOf(kept).join(", ") || "all"}` +
-        (kept[1] & 1 ? ` (drawn with probability ${percent(kept[2])})` : "") +
-        (kept[6] ? "; rebuilt: some times are those of similar steps" : "")
-      : "not kept at this time: its activity is unknown";
+    const why = whyKept(trace, index, kept);
     readout.dataset.why = why;
     if (!slice) {
       readout.replaceChildren(h("b", {}, who), h("span", { class: "quiet" }, ` ${why}`));
