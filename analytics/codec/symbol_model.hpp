@@ -38,7 +38,7 @@ class SymbolModel {
   std::uint32_t up_to(std::uint32_t symbol) const { return symbol + 1 == n_symbols ? whole : below_[symbol + 1]; }
   std::uint32_t share(std::uint32_t symbol) const { return up_to(symbol) - below(symbol); }
 
-  /// How many symbols it learned from, in seven classes.
+  /// How many symbols it learned from, in classes.
   std::size_t experience() const { return classes_[seen()]; }
   static constexpr std::size_t n_experiences = 8;
 

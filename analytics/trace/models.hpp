@@ -54,7 +54,7 @@ class Models {
     return mixers_[mixer].code(io, bit, models);
   }
 
-  /// A decision with one context, for decisions that would gain little from more.
+  /// A decision with one context (of version 1).
   template <typename Io>
   [[gnu::always_inline]] bool plain_decision(Io& io, bool bit, std::uint32_t x) {
     codec::BitModel& model = table_[x >> shift_];
@@ -78,26 +78,29 @@ class SymbolTable {
         shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 1, 8, 12)),
         models_(std::size_t{1} << (32 - shift_), codec::SymbolModel(kind)) {}
 
+  /// A symbol in one or two contexts.
   template <typename Io>
   [[gnu::always_inline]] std::uint32_t code(Io& io, std::uint32_t symbol, std::uint32_t x) {
     return codec::code_symbol(io, symbol, models_[x >> shift_], kind_);
   }
-  /// With two contexts.
   template <typename Io>
   [[gnu::always_inline]] std::uint32_t code(Io& io, std::uint32_t symbol, std::uint32_t x, std::uint32_t y) {
     return codec::code_symbol(io, symbol, models_[x >> shift_], models_[y >> shift_], mixer_, kind_);
   }
 
-  /// The largest symbol.
-  static constexpr std::uint32_t last = codec::SymbolModel::n_symbols - 1;
-  /// A number from `last` to most < 5 * last, whose symbol is `last`.
-  template <typename Io>
-  std::uint32_t excess(Io& io, std::uint32_t number, std::uint32_t most, std::uint32_t x) {
-    std::uint32_t sum = last;
-    for (std::uint32_t part = last; part == last && sum < most; sum += part)
-      part = code(io, std::min(number - sum, last), at_node(x, sum));
+  /// A number up to most < 5 * last, as symbols of which all but the final one are `last`.
+  /// @param rest  the context of all symbols but the first, which has the others
+  template <typename Io, typename... Context>
+  [[gnu::always_inline]] std::uint32_t number(Io& io, std::uint32_t number, std::uint32_t most, std::uint32_t rest,
+                                              Context... first) {
+    std::uint32_t part = code(io, std::min(number, last), first...), sum = part;
+    while (part == last && sum < most) {
+      part = code(io, std::min(number - sum, last), at_node(rest, sum));
+      sum += part;
+    }
     return std::min(sum, most);  // a damaged stream may say more
   }
+  static constexpr std::uint32_t last = codec::SymbolModel::n_symbols - 1;
 
  private:
   const codec::SymbolModel::Kind& kind_;

@@ -136,8 +136,7 @@ class EventCoder {
 
   std::uint32_t width(std::uint32_t value, std::uint32_t symbol, Value kind) {
     const std::uint32_t x = mix(17, kind, symbol), y = mix(18, last_width_[kind], kind);
-    const std::uint32_t coded = widths_.code(io_, std::min(value, SymbolTable::last), x, y);
-    return last_width_[kind] = coded < SymbolTable::last ? coded : widths_.excess(io_, value, 63, mix(19, kind));
+    return last_width_[kind] = widths_.number(io_, value, 63, mix(19, kind), x, y);
   }
 
   Io& io_;

@@ -79,7 +79,7 @@ class StampCoder {
       return stamp;
     }
     std::uint32_t scale = stamp.units == 0 ? 0 : stamp.doublings + 1;
-    scale = number(scales_, scale, most_doublings + 1, pair);
+    scale = scales_.number(io_, scale, most_doublings + 1, pair, pair);
     if (scale == 0) return {};
     stamp.doublings = scale - 1;
     stamp.units = units<BoundedLadder>(stamp.units, mix(pair, scale));
@@ -87,16 +87,10 @@ class StampCoder {
   }
 
  private:
-  std::uint32_t number(SymbolTable& table, std::uint32_t value, std::uint32_t most, std::uint32_t x) {
-    const std::uint32_t symbol = table.code(io_, std::min(value, SymbolTable::last), x);
-    return symbol < SymbolTable::last ? symbol : table.excess(io_, value, most, x);
-  }
-
   template <typename Ladder>
   std::uint64_t units(std::uint64_t value, std::uint32_t x) {
-    std::uint32_t rung = Io::encoding ? Ladder::of(value) : 0;
-    const std::uint32_t symbol = sizes_.code(io_, std::min(rung, SymbolTable::last), x, mix(x, previous_));
-    rung = symbol < SymbolTable::last ? symbol : sizes_.excess(io_, rung, Ladder::most, x);
+    const std::uint32_t rung =
+        sizes_.number(io_, Io::encoding ? Ladder::of(value) : 0, Ladder::most, x, x, mix(x, previous_));
     if (std::is_same_v<Ladder, ExactLadder> && rung == 0) return 0;
     previous_ = rung + 1;
     const auto [first, digits] = Ladder::at(rung);

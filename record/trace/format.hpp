@@ -27,8 +27,9 @@ inline constexpr std::uint32_t feature_coding_2 = 2;
 inline constexpr std::uint32_t known_features = feature_reduced | feature_coding_2;
 inline constexpr std::size_t header_bytes = record::format::chunk_file_header_bytes;
 
+/// @param features  besides the coder's version
 inline Bytes file_start(std::uint32_t features = 0) {
-  return record::format::chunk_file_header(magic, major, minor, features);
+  return record::format::chunk_file_header(magic, major, minor, features | feature_coding_2);
 }
 
 inline constexpr std::uint32_t type_header = record::format::four("HEAD");

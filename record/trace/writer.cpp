@@ -50,8 +50,7 @@ fs::path file_name(std::int32_t node) {
 }
 
 Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
-  format::Bytes start =
-      format::file_start(format::feature_coding_2 | (header.reduction.empty() ? 0 : format::feature_reduced));
+  format::Bytes start = format::file_start(header.reduction.empty() ? 0 : format::feature_reduced);
   const format::Bytes chunk = encode(header);
   start.insert(start.end(), chunk.begin(), chunk.end());
   if (path.has_parent_path()) fs::create_directories(path.parent_path());

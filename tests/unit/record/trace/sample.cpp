@@ -110,8 +110,7 @@ std::vector<std::vector<std::byte>> encoded(const Sample& s) {
 std::vector<std::byte> file_of(const std::vector<std::vector<std::byte>>& chunks) {
   // The header's chunk is the first; only a reduced file has the feature.
   const Header header = format::parse_header(format::View(chunks.at(0)).subspan(format::frame_bytes));
-  std::vector<std::byte> file =
-      format::file_start(format::feature_coding_2 | (header.reduction.empty() ? 0 : format::feature_reduced));
+  std::vector<std::byte> file = format::file_start(header.reduction.empty() ? 0 : format::feature_reduced);
   for (const auto& chunk : chunks) file.insert(file.end(), chunk.begin(), chunk.end());
   return file;
 }
