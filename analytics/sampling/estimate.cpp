@@ -183,4 +183,19 @@ Estimate Draw::total(std::span<const double> values) const {
   return estimate;
 }
 
+bool Draw::calibrate(double known, std::span<const std::span<double>> parts) const {
+  std::vector<double> all(units_.size());
+  for (const std::span<double> part : parts)
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += part[i];
+  const double estimated = total(all).total;
+  if (!(estimated > 0)) return false;
+  for (const std::span<double> part : parts) {
+    // What a unit has beyond the part's share of its sum; these residuals have an estimated total of 0.
+    const double share = total(part).total / estimated;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      part[i] = known * ((part[i] - share * all[i]) / estimated + share / static_cast<double>(population_size_));
+  }
+  return true;
+}
+
 }  // namespace effort::sampling

@@ -55,6 +55,14 @@ class Draw {
   /// @param values  [units], in their order
   Estimate total(std::span<const double> values) const;
 
+  /// Changes values of parts, such as the call paths of a region, whose sum over all ranks and parts is known.  The
+  /// estimated totals of the parts then add up to it, in the proportions of the sample, with the variance of the
+  /// combined ratio estimator (Cochran 1977, section 6.11).  That of a single part is 0, but for rounding.
+  /// @param known  at least 0
+  /// @param parts  [parts][units]
+  /// @return false, without a change, if the sampled units have nothing of the parts
+  bool calibrate(double known, std::span<const std::span<double>> parts) const;
+
   /// Ranks of all strata, and of those with units.
   std::int64_t population() const { return population_size_; }
   std::int64_t covered() const { return covered_; }

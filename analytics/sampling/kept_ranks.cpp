@@ -128,6 +128,10 @@ bool KeptRanks::concerns_all_ranks() const {
   return std::any_of(ranks.begin(), ranks.end(), [](const Rank& r) { return (r.reasons & of_the_window) != 0; });
 }
 
+bool KeptRanks::has_sample() const {
+  return std::any_of(ranks.begin(), ranks.end(), [](const Rank& r) { return (r.reasons & reason_sample) != 0; });
+}
+
 KeptRanks choose_ranks(const WindowFacts& w, std::span<const Target> targets, std::span<const Group> groups,
                        std::int64_t affordable) {
   if (w.load.empty()) return {};

@@ -63,6 +63,8 @@ struct KeptRanks {
 
   /// Whether something happened in the window that concerns all ranks: a rebalance or a jump.
   bool concerns_all_ranks() const;
+  /// Whether ranks were drawn.
+  bool has_sample() const;
 };
 
 /// Draws the sample that estimates the targets' means (plan_sample), and adds ranks that are of interest in

@@ -138,6 +138,16 @@ std::vector<std::byte> encode(const Window& w) {
     p.count(r.rank, "a rank").number(r.reasons).real(r.probability).integer(r.stratum);
     p.count(r.dropped_steps, "the number of dropped steps").count(r.dropped_events, "the number of dropped events");
   }
+  p.number(w.region_times ? 1 : 0);
+  if (w.region_times) {
+    p.number(w.region_times->size());
+    std::int64_t before = 0;
+    for (const Window::RegionTime& t : *w.region_times) {
+      p.count(t.region - before, "the difference between a region and the one before it")
+          .count(t.ns, "a region's time");
+      before = t.region;
+    }
+  }
   return checked(format::type_window, p, format::parse_window);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,13 @@ struct Window {
     std::int64_t dropped_events = 0;  ///< their events, if they were counted
   };
   std::vector<Rank> ranks;  ///< kept ranks of this node, ascending
+  struct RegionTime {
+    std::uint32_t region = 0;
+    std::int64_t ns = 0;  ///< without the regions inside it, 0 or more
+  };
+  /// Measured on all ranks of this node, whether kept or not, as the history has it; ascending, without regions in
+  /// which no time was spent.  None: not known.
+  std::optional<std::vector<RegionTime>> region_times;
 };
 
 /// The coded events of one thread in one window.  A long window may have several, in the order of time.

@@ -333,7 +333,7 @@ void Engine::remember_window(const window::Result& r) {
 
 /// Keeps the events of the window up to the step `last`, if there is a trace.
 void Engine::keep_detail(std::int64_t last) {
-  if (tracer_) tracer_->keep(*known_, collector_.block().first_step, last, rebalanced_);
+  if (tracer_) tracer_->keep(*known_, collector_.block(), last, rebalanced_);
   rebalanced_ = false;
 }
 
@@ -352,6 +352,7 @@ void Engine::end(std::int64_t steps) {
         "no rank counted TRACE_GUIDE '" + settings_.trace.guide +
         "': samples were drawn for the load; name a metric of METRICS, or an application's, and a region of the run");
   if (known_ && steps > collector_.block().first_step) keep_detail(steps - 1);
+  if (tracer_ && !known_) log_.note("nothing is traced: the run ended before the loads of any step were known");
   if (waits_) {
     waits_->find(nodes_, collector_, steps - 1);
     const std::string account = waits_->account(nodes_);

@@ -3,6 +3,7 @@
 #include "runtime/config/trace_settings.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/recording/members.hpp"
+#include "runtime/trace/region_times.hpp"
 
 #include <algorithm>
 #include <array>
@@ -163,15 +164,16 @@ sampling::KeptRanks TraceKeeper::choose(const window::Result& known, std::int64_
   return kept;
 }
 
-void TraceKeeper::keep(const window::Result& known, std::int64_t first, std::int64_t last, bool rebalanced) {
+void TraceKeeper::keep(const window::Result& known, const WindowBlock& block, std::int64_t last, bool rebalanced) {
   if (known.stratum.size() != known.load.size()) return;  // nothing has been described yet
   if (!opened_) open();
+  const std::int64_t first = block.first_step;
   const sampling::KeptRanks kept = choose(known, first, rebalanced);
   compare_clocks();
   last_load_ = known.load;
   last_predicted_ = known.predicted;
   attempt(first, [&] {
-    if (file_.good() && records()) write(kept, first, last);
+    if (file_.good() && records()) write(kept, block, last);
   });
   attempt(first, [&] { file_.flush(); });
   ++window_;
@@ -207,7 +209,15 @@ void TraceKeeper::set_times(record::trace::Window& w) {
   w.end_ns = measure::ns_of(latest - origin_);
 }
 
-void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last) {
+/// The step `first` or, if nothing was recorded in the run's first step, the one after it.
+std::int64_t TraceKeeper::first_recorded(std::int64_t first) {
+  if (first > 0) return first;
+  const RankEvents events = reader(0).read(0, 0);
+  return events.threads.empty() && events.dropped_steps == 0 ? 1 : 0;
+}
+
+void TraceKeeper::write(const sampling::KeptRanks& kept, const WindowBlock& block, std::int64_t last) {
+  const std::int64_t first = block.first_step;
   record::trace::Window w;
   w.node = nodes_.rank();
   w.window = window_;
@@ -217,6 +227,10 @@ void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std
   w.confidence = kept.reached.confidence;
   for (const auto& s : kept.strata) w.strata.push_back({s.population, s.sample});
   set_times(w);
+  // Estimates need them.  Around a region that is not traced, events hold its time as well.
+  hide_regions();
+  if (kept.has_sample() && std::find(hidden_.begin(), hidden_.end(), true) == hidden_.end())
+    w.region_times = region_times(block, first_recorded(first), last, names_);
   std::vector<std::pair<std::int32_t, RankEvents>> all;
   for (const auto& k : kept.ranks) {
     const int local = log_.setup().local_of(k.rank);

@@ -40,10 +40,11 @@ class TraceKeeper {
 
   /// Whether the segment of this node has trace memory.
   bool records() const { return segment_.trace_blocks() > 0; }
-  /// Keeps detail of the steps [first, last], which all local ranks have ended and which `known` describes.
+  /// Keeps detail of the steps from the block's first to `last`, which all local ranks have ended and which `known`
+  /// describes.
   /// @param rebalanced  a rebalance took place in these steps
   /// Collective; blocks on messages and on the disk.
-  void keep(const window::Result& known, std::int64_t first, std::int64_t last, bool rebalanced);
+  void keep(const window::Result& known, const WindowBlock& block, std::int64_t last, bool rebalanced);
   /// The number of ranks that the budget allows in a window now, from the mean size of a rank's window so far.
   /// Collective.
   std::int64_t affordable();
@@ -78,7 +79,8 @@ class TraceKeeper {
     }
   }
   sampling::KeptRanks choose(const window::Result& known, std::int64_t first, bool rebalanced);
-  void write(const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last);
+  std::int64_t first_recorded(std::int64_t first);
+  void write(const sampling::KeptRanks& kept, const WindowBlock& block, std::int64_t last);
   std::vector<std::pair<std::int32_t, RankEvents>> partners_of(const sampling::KeptRanks& kept, std::int64_t first,
                                                                std::int64_t last);
   std::string shown(const std::string& name) const;

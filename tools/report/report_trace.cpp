@@ -249,17 +249,18 @@ ordered_json calls_json(const TraceFindings& f) {
   ordered_json out = ordered_json::array();
   for (const CallEstimate& call : f.calls.calls) {
     if (out.size() == most_calls) break;
-    const auto half = [&](const sampling::Estimate& e) {
-      const double width = call.sampled ? e.half_width(f.trace.confidence) : -1;
+    const auto half = [&](bool there, const sampling::Estimate& e) {
+      const double width = there ? e.half_width(f.trace.confidence) : -1;
       return width < 0 ? ordered_json(nullptr) : ordered_json(width);
     };
     out.push_back({{"path", call.path},
                    {"count", call.count.total},
-                   {"count_error", half(call.count)},
+                   {"count_error", half(call.sampled, call.count)},
                    {"seconds", call.seconds.total},
-                   {"seconds_error", half(call.seconds)},
+                   {"seconds_error", half(call.timed, call.seconds)},
                    {"seen", call.seen},
-                   {"sampled", call.sampled}});
+                   {"sampled", call.sampled},
+                   {"timed", call.timed}});
   }
   return out;
 }

@@ -74,20 +74,21 @@ ordered_json calls_json(const TraceFindings& f) {
   const double confidence = f.trace.confidence;
   ordered_json out = ordered_json::array();
   for (const CallEstimate& call : f.calls.calls) {
-    const auto error = [&](const sampling::Estimate& estimate) {
-      return call.sampled ? known(estimate.half_width(confidence)) : ordered_json(nullptr);
+    const auto error = [&](bool there, const sampling::Estimate& estimate) {
+      return there ? known(estimate.half_width(confidence)) : ordered_json(nullptr);
     };
     out.push_back({{"path", call.path},
                    {"count", call.count.total},
-                   {"count_error", error(call.count)},
+                   {"count_error", error(call.sampled, call.count)},
                    {"seconds", call.seconds.total},
-                   {"seconds_error", error(call.seconds)},
+                   {"seconds_error", error(call.timed, call.seconds)},
                    {"inclusive_seconds", call.inclusive.total},
-                   {"inclusive_seconds_error", error(call.inclusive)},
+                   {"inclusive_seconds_error", error(call.timed, call.inclusive)},
                    {"bytes", call.bytes.total},
-                   {"bytes_error", error(call.bytes)},
+                   {"bytes_error", error(call.sampled, call.bytes)},
                    {"seen", call.seen},
-                   {"sampled", call.sampled}});
+                   {"sampled", call.sampled},
+                   {"timed", call.timed}});
   }
   return out;
 }
@@ -126,6 +127,7 @@ ordered_json trace_info_json(const TraceFindings& f) {
   out["time_bound"] = {{"relative_ppm", trace.bound.relative_ppm}, {"absolute_ns", trace.bound.absolute_ns}};
   out["damaged_chunks"] = trace.damaged_chunks;
   out["sampled_windows"] = f.calls.windows;
+  out["measured_windows"] = f.calls.measured;
   out["sampled_steps"] = f.calls.steps;
   out["calls"] = calls_json(f);
   out["notes"] = trace.notes;

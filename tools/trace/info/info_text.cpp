@@ -95,7 +95,7 @@ std::string sampled_answer(const Trace& trace, const Tally& tally) {
            range(tally.least_sample, tally.most_sample) + " of them " + (tally.most_sample == 1 ? "was" : "were") +
            " drawn at random" +
            (tally.most_strata > 1 ? " from up to " + std::to_string(tally.most_strata) + " strata" : "") +
-           " and stand for all ranks.";
+           (tally.most_sample == 1 ? " and stands" : " and stand") + " for all ranks.";
   }
   const auto times = [&](int reason) { return plural(static_cast<std::int64_t>(tally.reasons[reason]), "time"); };
   std::vector<std::string> others, saved;
@@ -178,9 +178,9 @@ std::string windows_table(const Trace& trace, bool all) {
 
 /// "123 ± 4", in the unit that `text` writes.
 template <typename Text>
-std::string with_error(const CallEstimate& call, const sampling::Estimate& estimate, double confidence, Text&& text,
+std::string with_error(bool known, const sampling::Estimate& estimate, double confidence, Text&& text,
                        const Terminal& terminal) {
-  if (!call.sampled) return "?";
+  if (!known) return "?";
   const double half = estimate.half_width(confidence);
   const std::string sign = terminal.utf8 || !terminal.interactive ? " ± " : " +- ";
   if (half < 0) return text(estimate.total) + sign + "?";
@@ -194,11 +194,12 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
   Table table({{"call path", Align::left}, {"calls"}, {"time"}, {"bytes"}, {"in the trace"}});
   for (std::size_t i = 0; i < shown; ++i) {
     const CallEstimate& call = calls[i];
-    const auto cell = [&](const sampling::Estimate& estimate, auto&& text) {
-      return with_error(call, estimate, f.trace.confidence, text, terminal);
+    const auto cell = [&](bool known, const sampling::Estimate& estimate, auto&& text) {
+      return with_error(known, estimate, f.trace.confidence, text, terminal);
     };
-    table.add({name_text(call.path, 60), cell(call.count, grouped), cell(call.seconds, seconds_text),
-               call.bytes.total > 0 ? cell(call.bytes, bytes_text) : "", grouped(call.seen)});
+    table.add({name_text(call.path, 60), cell(call.sampled, call.count, grouped),
+               cell(call.timed, call.seconds, seconds_text),
+               call.bytes.total > 0 ? cell(call.sampled, call.bytes, bytes_text) : "", grouped(call.seen)});
   }
   std::string title = f.trace.is_otf2
                           ? "\nCalls of all ranks"
@@ -237,6 +238,12 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
   if (f.calls.without_sample > 0 && !trace.is_otf2)
     out.push_back(plural(static_cast<std::int64_t>(f.calls.without_sample), "window") +
                   " without a sample: the estimates leave them out");
+  if (f.calls.measured > 0)
+    out.push_back("the time in each region was measured on all ranks" +
+                  (f.calls.measured < f.calls.windows ? " in " + std::to_string(f.calls.measured) + " of " +
+                                                            plural(static_cast<std::int64_t>(f.calls.windows), "window")
+                                                      : std::string()) +
+                  ": of these times, only the division among call paths is estimated");
   if (f.calls.partly > 0)
     out.push_back("in " + plural(static_cast<std::int64_t>(f.calls.partly), "window") +
                   " some of the ranks have no sample: the others stand for them");

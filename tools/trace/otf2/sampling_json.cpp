@@ -70,7 +70,7 @@ auto read_from(const json& from) {
   return [&from](const char* name, auto& value) { get(from.at(name), value); };
 }
 
-ordered_json window_json(const TraceWindow& window) {
+ordered_json window_json(const Trace& trace, const TraceWindow& window) {
   ordered_json out;
   each_field(window, written_to(out));
   out["strata"] = ordered_json::array();
@@ -79,10 +79,21 @@ ordered_json window_json(const TraceWindow& window) {
   for (const KeptRank& kept : window.ranks)
     out["ranks"].push_back(
         {kept.rank, kept.reasons, kept.probability, kept.stratum, kept.dropped_steps, kept.dropped_events, kept.lost});
+  if (window.region_seconds) {
+    ordered_json& times = out["region_seconds"] = ordered_json::array();
+    for (const auto& [region, seconds] : *window.region_seconds) times.push_back({trace.regions[region].name, seconds});
+  }
   return out;
 }
 
-TraceWindow window_from(const json& from) {
+std::map<std::string, std::uint32_t> regions_by_name(const Trace& trace) {
+  std::map<std::string, std::uint32_t> out;
+  for (std::size_t r = 0; r < trace.regions.size(); ++r)
+    out.emplace(trace.regions[r].name, static_cast<std::uint32_t>(r));
+  return out;
+}
+
+TraceWindow window_from(const json& from, const std::map<std::string, std::uint32_t>& regions) {
   TraceWindow out;
   each_field(out, read_from(from));
   for (const json& stratum : from.at("strata")) {
@@ -101,6 +112,16 @@ TraceWindow window_from(const json& from) {
     get(rank.at(6), kept.lost);
     if (!out.ranks.empty() && out.ranks.back().rank >= kept.rank) throw std::runtime_error("ranks are not in order");
     out.ranks.push_back(kept);
+  }
+  if (from.contains("region_seconds")) {
+    out.region_seconds.emplace();
+    for (const json& time : from.at("region_seconds")) {
+      const auto at = regions.find(time.at(0));
+      const double seconds = time.at(1);
+      if (!(seconds >= 0 && seconds < 1e12)) throw std::runtime_error("a region's time is out of range");
+      // A region without a name in the archive was recorded by no kept rank.
+      if (at != regions.end()) (*out.region_seconds)[at->second] += seconds;
+    }
   }
   return out;
 }
@@ -125,9 +146,7 @@ ordered_json rebuilt_json(const Trace& trace) {
 using RebuiltSpans = std::vector<std::tuple<TraceThread*, std::size_t, RebuiltPart>>;
 
 RebuiltSpans rebuilt_from(const json& from, Trace& trace) {
-  std::map<std::string, std::uint32_t> regions;
-  for (std::size_t r = 0; r < trace.regions.size(); ++r)
-    regions.emplace(trace.regions[r].name, static_cast<std::uint32_t>(r));
+  const std::map<std::string, std::uint32_t> regions = regions_by_name(trace);
   RebuiltSpans out;
   for (const json& row : from) {
     const auto thread = std::find_if(trace.threads.begin(), trace.threads.end(), [&](const TraceThread& t) {
@@ -158,7 +177,7 @@ ordered_json sampling_json(const Trace& trace) {
   ordered_json out = {{"version", 1}};
   each_field_of_trace(trace, written_to(out));
   out["windows"] = ordered_json::array();
-  for (const TraceWindow& window : trace.windows) out["windows"].push_back(window_json(window));
+  for (const TraceWindow& window : trace.windows) out["windows"].push_back(window_json(trace, window));
   out["spans"] = ordered_json::array();
   for (const TraceThread& thread : trace.threads) {
     ordered_json spans = {thread.rank, thread.thread};
@@ -184,7 +203,8 @@ void sampling_from_json(const json& from, Trace& trace) {
   if (read.n_ranks != trace.n_ranks)
     throw std::runtime_error("it describes " + count_text(static_cast<std::uint64_t>(read.n_ranks), "rank") +
                              ", but the archive has " + std::to_string(trace.n_ranks));
-  for (const json& window : from.at("windows")) read.windows.push_back(window_from(window));
+  const std::map<std::string, std::uint32_t> regions = regions_by_name(trace);
+  for (const json& window : from.at("windows")) read.windows.push_back(window_from(window, regions));
   std::vector<std::pair<TraceThread*, std::vector<std::size_t>>> of_spans;
   for (const json& list : from.at("spans")) {
     const auto at = std::find_if(trace.threads.begin(), trace.threads.end(), [&](const TraceThread& thread) {

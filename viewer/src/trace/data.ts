@@ -29,6 +29,7 @@ export interface CallJson {
   seconds_error: number | null;
   seen: number;
   sampled: boolean;
+  timed: boolean;
 }
 
 /** [window, rank, thread, start, end, slices, place of its bytes (not if it was left out)] */

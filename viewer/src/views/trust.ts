@@ -84,8 +84,8 @@ function windows({ json }: Trace): HTMLElement {
 }
 
 function calls({ json, run }: Trace): HTMLElement {
-  const cell = (call: CallJson, value: number, half: number | null, text: (v: number) => string) =>
-    !call.sampled
+  const cell = (known: boolean, value: number, half: number | null, text: (v: number) => string) =>
+    !known
       ? "only in ranks outside the sample"
       : half === 0
         ? text(value)
@@ -130,8 +130,8 @@ function calls({ json, run }: Trace): HTMLElement {
                   .map((name) => run.short(name))
                   .join(" / ")
               ),
-              h("td", { class: "number" }, cell(call, call.count, call.count_error, grouped)),
-              h("td", { class: "number" }, cell(call, call.seconds, call.seconds_error, seconds)),
+              h("td", { class: "number" }, cell(call.sampled, call.count, call.count_error, grouped)),
+              h("td", { class: "number" }, cell(call.timed, call.seconds, call.seconds_error, seconds)),
               h("td", { class: "number" }, grouped(call.seen))
             )
           )

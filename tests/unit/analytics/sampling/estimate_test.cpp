@@ -218,6 +218,59 @@ TEST_CASE("lost ranks: the others stand for them") {
   CHECK(Draw({60}, {}).total({}).half_width(0.9) < 0);
 }
 
+TEST_CASE("parts whose sum is known: they add up to it, and have honest intervals that are narrower") {
+  // A rank's time in two parts: what varies from rank to rank is in both, so their shares are known better.
+  const Population all = normal_strata({60, 120, 20}, 50, 30, 6);
+  Population first = all;
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> share(0.25, 0.35);
+  for (auto& stratum : first)
+    for (double& value : stratum) value *= share(random);
+  const double known = total_of(all), truth = total_of(first);
+  const auto drawn = [&](int draw, bool calibrated) {
+    std::vector<Unit> units;
+    std::vector<double> parts[2];
+    for (std::size_t h = 0; h < all.size(); ++h) {
+      const auto size = static_cast<std::int64_t>(all[h].size());
+      for (const std::int32_t i : draw_without_replacement(size, 5, 17, static_cast<std::uint64_t>(draw) * 8 + h)) {
+        const auto at = static_cast<std::size_t>(i);
+        units.push_back({static_cast<std::int32_t>(h), 5 / static_cast<double>(size)});
+        parts[0].push_back(first[h][at]);
+        parts[1].push_back(all[h][at] - first[h][at]);
+      }
+    }
+    const Draw sample(sizes_of(all), units);
+    const std::span<double> both[] = {parts[0], parts[1]};
+    if (calibrated) {
+      REQUIRE(sample.calibrate(known, both));
+      CHECK(sample.total(parts[0]).total + sample.total(parts[1]).total == Approx(known));
+    }
+    return sample.total(parts[0]);
+  };
+  const Record plain = judge(truth, 3000, [&](int draw) { return drawn(draw, false); });
+  const Record calibrated = judge(truth, 3000, [&](int draw) { return drawn(draw, true); });
+  CAPTURE(plain.width, calibrated.width, calibrated.coverage, calibrated.honesty, calibrated.bias);
+  CHECK(calibrated.width < 0.5 * plain.width);
+  CHECK(std::abs(calibrated.bias) < 6);  // a ratio of estimates
+  CHECK(calibrated.honesty == Approx(1).margin(0.15));
+  CHECK(calibrated.coverage > 0.87);
+}
+
+TEST_CASE("a part that is all of a known sum is known; the sum of none is not divided") {
+  const Draw draw({8, 2}, {{0, 0.5}, {0, 0.5}, {0, 0.5}, {0, 0.5}, {1, 1}});
+  std::vector<double> only{0, 2, 4, 6, 3}, none(5), some{1, 0, 0, 0, 1};
+  const std::span<double> one[] = {only};
+  REQUIRE(draw.calibrate(50, one));
+  CHECK(draw.total(only).total == Approx(50));
+  CHECK(draw.total(only).half_width(0.99) == 0);
+  const std::span<double> nothing[] = {none};
+  CHECK_FALSE(draw.calibrate(50, nothing));
+  CHECK(draw.total(none).total == 0);
+  const std::span<double> with_nothing[] = {some, none};
+  REQUIRE(draw.calibrate(0, with_nothing));
+  CHECK(draw.total(some).total == 0);
+}
+
 TEST_CASE("estimates of independent draws add up") {
   const Population population = normal_strata({50, 80}, 30, 10, 4);
   const Record record = judge(5 * total_of(population), 2000, [&](int draw) {

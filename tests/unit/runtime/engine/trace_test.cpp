@@ -48,6 +48,72 @@ TEST_CASE("the same ranks are kept for the same reasons, however ranks are divid
   }
 }
 
+namespace {
+
+/// Seconds in a region of the run, from all windows of all files.
+double traced_seconds(const World& w, const std::string& region) {
+  double sum = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() != ".trc") continue;
+    const record::trace::Reader file(entry.path());
+    std::map<std::uint32_t, std::string> names;
+    for (const auto& r : file.names().regions) names[r.id] = r.name;
+    for (const auto& window : file.windows()) {
+      REQUIRE(window.region_times.has_value());
+      for (const auto& time : *window.region_times)
+        if (names.at(time.region) == region) sum += 1e-9 * static_cast<double>(time.ns);
+    }
+  }
+  return sum;
+}
+
+double recorded_seconds(const World& w, const std::string& region) {
+  for (const auto& entry : std::filesystem::directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() != ".effort") continue;
+    record::Reader reader(entry.path());
+    const record::Run& run = reader.run();
+    for (const auto& series : run.series)
+      if (series.region == region && run.metrics[series.metric].name == "time") return series.total;
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("a trace has the time that all ranks spent in each region, kept or not") {
+  for (const auto& split : std::vector<std::vector<int>>{{24}, {7, 8, 9}}) {
+    World w;
+    w.ranks_per_node = split;
+    w.calls = 20;
+    w.settings.trace.on = true;
+    w.settings.trace.error = 0.5;
+    w.run();
+    for (const std::string& failure : w.failures) CHECK(failure.empty());
+    const double recorded = recorded_seconds(w, "solve");
+    CHECK(recorded > 0);
+    CHECK(traced_seconds(w, "solve") == Catch::Approx(recorded).margin(1e-8));  // whole nanoseconds in each file
+  }
+}
+
+TEST_CASE("times of regions leave out a first step of which nothing was recorded") {
+  for (const bool late : {false, true}) {
+    World w;
+    w.ranks_per_node = {2, 1};
+    w.record_late = late;
+    w.settings.trace.on = true;
+    w.load = [](int, int step) {
+      volatile double x = 1;
+      for (int i = 0; step == 0 && i < 10'000'000; ++i) x = x * 1.0000001;
+      return 1.0;
+    };
+    w.run();
+    const double recorded = recorded_seconds(w, "solve"), traced = traced_seconds(w, "solve");
+    CAPTURE(late, recorded, traced);
+    CHECK(recorded > 0);
+    CHECK((late ? traced < 0.5 * recorded : traced > 0.99 * recorded));
+  }
+}
+
 TEST_CASE("a trace changes no hint") {
   std::vector<std::vector<std::byte>> hints[2];
   for (const bool on : {false, true}) {
@@ -191,6 +257,7 @@ TEST_CASE("groups have samples of their own, and another metric guides") {
       CHECK(window.strata[0].sample == 2);
       CHECK(window.strata[1].sample == 1);
       CHECK(window.error >= 0);
+      CHECK_FALSE(window.region_times.has_value());  // those around the region would lack its time
       for (const auto& r : window.ranks) {
         if (r.rank < 10 && (r.reasons & record::trace::reason_sample)) ++in_group[window.window];
         if (r.rank == 4) CHECK((r.reasons & (record::trace::reason_sample | record::trace::reason_pin)) == 17);

@@ -48,7 +48,8 @@ struct RankLog {
 struct World {
   std::vector<int> ranks_per_node{1};
   int steps = 45;
-  int calls = 1;  ///< of the region, in each step
+  int calls = 1;             ///< of the region, in each step
+  bool record_late = false;  ///< only from the end of the first step on, as after effort_init without MPI
   config::Settings settings;
   std::function<double(int rank, int step)> load = [](int rank, int) { return 1.0 + rank; };
   std::function<int(int rank, const session::DeliveredHint&)> callback = [](int, const session::DeliveredHint&) {
@@ -115,7 +116,6 @@ struct World {
     setup.first_look = first_look(settings);
     setup.tile = settings.tile_steps();
     session::RankClient client(setup, recorder, segment);
-    if (const recording::Memory memory = segment.trace(local)) recorder.record_events(memory);
     RankLog& log = logs[static_cast<std::size_t>(rank)];
     // Ranks know the regions in different order, and rank 1 knows one more.
     auto& names = recorder.registry();
@@ -128,6 +128,7 @@ struct World {
       return callback(rank, h);
     };
     for (int s = 0; s < steps; ++s) {
+      if (s == 0 && !record_late) record(segment, local, recorder);
       measure::ThreadSlot& slot = recorder.slot();
       for (int call = 1; call < calls; ++call) {
         measure::open_region(slot, region);
@@ -136,11 +137,16 @@ struct World {
       measure::open_region(slot, region);
       recorder.add_metric(metric, load(rank, s));
       measure::close_region(slot, region);
+      if (s == 0 && record_late) record(segment, local, recorder);
       before_step_ends(rank, s, client);
       if (client.progress_step(deliver) != Status::ok && log.off_at < 0) log.off_at = s;
     }
     log.finalized = client.finalize();
     recorder.stop_events();
+  }
+
+  static void record(node::Segment& segment, int local, measure::Recorder& recorder) {
+    if (const recording::Memory memory = segment.trace(local)) recorder.record_events(memory);
   }
 
   Seen copy(const session::DeliveredHint& h) const {

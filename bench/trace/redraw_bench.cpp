@@ -1,0 +1,106 @@
+// How often the intervals of `effort trace info` hold the truth, and how wide they are, in a run with all ranks kept:
+//   EFFORT_TRACE=on EFFORT_TRACE_PIN=0-15 EFFORT_TRACE_BUDGET=10000000000 mpirun -np 16 ./simulation
+//   bench_redraws NAME-JOB.trace [draws]
+// The trace holds the truth, so further samples of the same sizes can be drawn from its strata and compared with it:
+// totals of the run per call path, once with the times of regions that were measured on all ranks, once without.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analytics/sampling/draw.hpp"
+#include "record/trace/contents.hpp"
+#include "tools/trace/analysis/calls.hpp"
+#include "tools/trace/input/read.hpp"
+
+namespace {
+
+using namespace effort;
+using namespace effort::tools;
+
+/// Draws `drawn[h]` ranks of each stratum.
+void draw(TraceWindow& window, const std::vector<std::int32_t>& drawn, std::uint64_t number) {
+  std::vector<std::vector<KeptRank*>> members(window.strata.size());
+  for (KeptRank& kept : window.ranks) {
+    kept.reasons = record::trace::reason_pin;
+    if (kept.stratum >= 0) members[static_cast<std::size_t>(kept.stratum)].push_back(&kept);
+  }
+  for (std::size_t h = 0; h < members.size(); ++h) {
+    const auto population = static_cast<std::int64_t>(members[h].size());
+    const std::int64_t n = std::min<std::int64_t>(drawn[h], population);
+    const auto stream = static_cast<std::uint64_t>(window.ordinal) * 64 + h;
+    for (const std::int32_t i : sampling::draw_without_replacement(population, n, number, stream)) {
+      KeptRank& kept = *members[h][static_cast<std::size_t>(i)];
+      kept.reasons = record::trace::reason_sample;
+      kept.probability = static_cast<double>(n) / static_cast<double>(population);
+    }
+  }
+}
+
+struct Tally {
+  double inside = 0, of = 0, width = 0;
+  void add(const sampling::Estimate& estimate, double truth, double confidence) {
+    const double half = estimate.half_width(confidence);
+    if (half < 0) return;
+    inside += std::abs(estimate.total - truth) <= half + 1e-6 * std::abs(truth) ? 1 : 0;
+    width += truth > 0 ? half / truth : 0;
+    ++of;
+  }
+  void print(const char* what) const {
+    std::printf("  %-36s %5.1f %% of %.0f intervals hold the truth, mean half-width %.2f %%\n", what, 100 * inside / of,
+                of, 100 * width / of);
+  }
+};
+
+void measure(const std::string& path, int draws, bool measured) {
+  Trace trace = read_trace(path);
+  std::vector<std::vector<std::int32_t>> drawn, everyone;
+  for (TraceWindow& window : trace.windows) {
+    drawn.emplace_back(), everyone.emplace_back();
+    for (const auto& stratum : window.strata)
+      drawn.back().push_back(stratum.sample), everyone.back().push_back(stratum.population);
+    if (!measured) window.region_seconds.reset();
+  }
+  const auto estimates = [&](const auto& sizes, std::uint64_t number) {
+    for (std::size_t w = 0; w < trace.windows.size(); ++w) draw(trace.windows[w], sizes[w], number);
+    return estimate_calls(trace);
+  };
+  std::map<std::string, CallEstimate> truth;
+  for (CallEstimate& call : estimates(everyone, 0).calls) truth.emplace(call.path, call);
+  Tally counts, times, estimated, inclusive;
+  for (int i = 1; i <= draws; ++i) {
+    for (const CallEstimate& call : estimates(drawn, static_cast<std::uint64_t>(i)).calls) {
+      const CallEstimate& all = truth.at(call.path);
+      counts.add(call.count, all.count.total, trace.confidence);
+      times.add(call.seconds, all.seconds.total, trace.confidence);
+      inclusive.add(call.inclusive, all.inclusive.total, trace.confidence);
+      if (call.seconds.variance > 0) estimated.add(call.seconds, all.seconds.total, trace.confidence);
+    }
+  }
+  std::printf("%s, %zu windows, %zu call paths, %s\n", count_text(trace.n_ranks, "rank").c_str(), trace.windows.size(),
+              truth.size(), measured ? "times of regions measured on all ranks" : "all times estimated");
+  counts.print("numbers of calls");
+  times.print("times");
+  inclusive.print("times with inner calls");
+  if (measured && estimated.of > 0) estimated.print("times that are not measured exactly");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: bench_redraws NAME-JOB.trace [draws]\n");
+    return 1;
+  }
+  const int draws = argc > 2 ? std::atoi(argv[2]) : 40;
+  for (const bool measured : {false, true}) measure(argv[1], draws, measured);
+  return 0;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}

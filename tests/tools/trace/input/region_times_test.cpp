@@ -1,0 +1,40 @@
+// The time that all ranks spent in each region, from the files of all nodes.
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "../../command.hpp"
+#include "../traces.hpp"
+#include "tools/trace/input/read.hpp"
+
+using namespace effort::tools;
+using namespace effort::tools::test;
+namespace fs = std::filesystem;
+
+TEST_CASE("times of regions are added over all nodes, and are not known if a node is missing") {
+  const Scratch scratch;
+  Trace trace = small_trace(false);
+  trace.windows[0].region_seconds = {{region_solve, 5e-6}, {region_waitall, 1e-6}};
+  trace.windows[1].region_seconds.emplace();
+  write_files(trace, scratch / "times.trace");
+  const Trace got = read_trace((scratch / "times.trace").string());
+  REQUIRE(got.windows[0].region_seconds.has_value());
+  CHECK(got.windows[0].region_seconds->size() == 2);
+  CHECK(std::abs(got.windows[0].region_seconds->at(region_solve) - 5e-6) < 1e-12);
+  REQUIRE(got.windows[1].region_seconds.has_value());
+  const auto json = scratch.run({"trace", "info", "times.trace", "--json"}).json();
+  CHECK(json["measured_windows"] == 2);
+  const auto solve = std::find_if(json["calls"].begin(), json["calls"].end(),
+                                  [](const auto& call) { return call["path"] == "step/solve"; });
+  REQUIRE(solve != json["calls"].end());
+  CHECK((*solve)["timed"] == true);
+  CHECK(scratch.run({"trace", "info", "times.trace"})
+            .out.find("the time in each region was measured on all ranks: of these times, only the division among call "
+                      "paths is estimated") != std::string::npos);
+  fs::remove(scratch / "times.trace" / "node-00001.trc");
+  const Trace half = read_trace((scratch / "times.trace").string());
+  CHECK_FALSE(half.windows[0].region_seconds.has_value());
+  CHECK_FALSE(half.windows[1].region_seconds.has_value());
+}
