@@ -114,6 +114,23 @@ TEST_CASE("times of regions leave out a first step of which nothing was recorded
   }
 }
 
+TEST_CASE("a run that ends before anything is known says that nothing is traced") {
+  World w;
+  w.steps = 1;
+  w.settings.trace.on = true;
+  w.run();
+  std::size_t snapshots = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(w.settings.snapshot_dir)) {
+    REQUIRE(entry.path().extension() == ".effort");
+    ++snapshots;
+    record::Reader reader(entry.path());
+    const auto& notes = reader.run().notes;
+    CHECK(std::any_of(notes.begin(), notes.end(),
+                      [](const std::string& note) { return note.starts_with("nothing is traced: "); }));
+  }
+  CHECK(snapshots == 1);
+}
+
 TEST_CASE("a trace changes no hint") {
   std::vector<std::vector<std::byte>> hints[2];
   for (const bool on : {false, true}) {
