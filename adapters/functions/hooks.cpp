@@ -45,26 +45,17 @@ Thread* make_mine() {
   return thread;
 }
 
-/// Null if this call is not to be recorded.
-inline Thread* begin() {
-  if (process.state() == State::off) return nullptr;
-  Thread* thread = mine;
-  if (!thread) [[unlikely]] {
-    thread = make_mine();
-    if (!thread) return nullptr;
-  }
-  if (thread->busy) [[unlikely]] {
-    thread->count_skipped();
-    return nullptr;
-  }
-  thread->busy = true;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  return thread;
-}
+/// The state of the thread, whose first call this may be; null if it is not to be recorded.
+[[gnu::noinline]] Thread* thread_for_call() { return mine ? mine : make_mine(); }
 
-inline void end(Thread* thread) {
+/// Runs an action of the thread, which no signal handler's call interrupts.
+template <typename Action>
+inline void act(Thread& thread, const Action& action) {
+  thread.busy = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  thread->busy = false;
+  action();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.busy = false;
 }
 
 }  // namespace
@@ -80,16 +71,39 @@ using namespace effort::functions;
 #define EFFORT_HOOK extern "C" __attribute__((visibility("default"), no_instrument_function, noinline))
 
 EFFORT_HOOK void __cyg_profile_func_enter(void* function, void* site) {
-  Thread* const thread = begin();
-  if (!thread) return;
-  thread->enter(reinterpret_cast<std::uintptr_t>(function), reinterpret_cast<std::uintptr_t>(site),
-                reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()));
-  end(thread);
+  const State state = process.state();
+  if (state == State::off) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  Thread* thread = mine;
+  std::uint32_t bits = 0;
+  if (thread && state == State::on) [[likely]] {
+    bits = process.known(address);
+    if ((bits & left_out) && thread->count_left_out()) return;
+  } else if (thread = thread_for_call(); !thread) {
+    return;
+  }
+  if (thread->busy) [[unlikely]]
+    return thread->count_skipped();
+  act(*thread, [&] {
+    thread->enter(address, reinterpret_cast<std::uintptr_t>(site),
+                  reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()), bits);
+  });
 }
 
 EFFORT_HOOK void __cyg_profile_func_exit(void* function, void*) {
-  Thread* const thread = begin();
-  if (!thread) return;
-  thread->leave(reinterpret_cast<std::uintptr_t>(function), reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()));
-  end(thread);
+  const State state = process.state();
+  if (state == State::off) return;
+  Thread* thread = mine;
+  if (!thread || state != State::on) [[unlikely]] {
+    thread = thread_for_call();
+    if (!thread) return;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(function),
+             stack = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
+  if (thread->busy) [[unlikely]]
+    return;
+  if (thread->is_innermost(address, stack)) [[likely]]
+    act(*thread, [&] { thread->leave_innermost(); });
+  else if (!thread->has_not_entered(address, stack))
+    act(*thread, [&] { thread->leave(address, stack); });
 }

@@ -138,24 +138,20 @@ void Thread::close_repeated(std::uintptr_t function, std::uint32_t site, std::ui
   for (; same > 0; --same) pop();
 }
 
-void Thread::enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack) {
+void Thread::enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack, std::uint32_t bits) {
   if (restarted_) [[unlikely]]
     after_fork();
   if (stopped_) {
     ++left_out_;
     return;
   }
-  const std::uint32_t bits = process.find(function);
+  if (bits == 0) bits = process.find(function);
   const auto short_site = static_cast<std::uint32_t>(site);
   close_ended(stack);
   if (depth_ > 0 && frames_[depth_ - 1].stack == stack) [[unlikely]]
     close_repeated(function, short_site, stack);
-  if (bits & left_out) {
-    __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED);
-    return;
-  }
-  if (is_deepest()) [[unlikely]] {
-    __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED);
+  if ((bits & left_out) || is_deepest()) [[unlikely]] {
+    count_left_out();
     return;
   }
   const auto id = static_cast<LiveEvent>(bits & id_bits);

@@ -47,7 +47,8 @@ struct Chunks {
 /// One thread's state, about 3.5 MB of zeros that occupy memory only once they are used.
 class Thread {
  public:
-  void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack);
+  /// @param bits  of the function; 0: it may be new
+  void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack, std::uint32_t bits);
   void leave(std::uintptr_t function, std::uintptr_t stack);
 
   /// The state of the calling thread.  Null after the thread has ended, or if out of memory.
@@ -56,6 +57,32 @@ class Thread {
   static void destroy(Thread* thread);
   /// In a child of fork(): continues in a file of its own.
   void restart();
+
+  /// Counts a call that is not recorded.  False if the thread has no chunk to count in.
+  bool count_left_out() {
+    if (!calls_.now) [[unlikely]]
+      return false;
+    __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED);
+    return true;
+  }
+  /// Whether the call that returns is the innermost open one.
+  bool is_innermost(std::uintptr_t function, std::uintptr_t stack) const {
+    return depth_ > 0 && frames_[depth_ - 1].function == function && frames_[depth_ - 1].stack == stack &&
+           !restarted_ && !stopped_;
+  }
+  /// leave() for it.
+  void leave_innermost() { pop(); }
+  /// Whether leave() would do nothing, because the call that returns is not open: it was left out.
+  bool has_not_entered(std::uintptr_t function, std::uintptr_t stack) const {
+    if (restarted_) [[unlikely]]
+      return false;
+    std::uint32_t i = depth_;
+    if (i == 0 || frames_[i - 1].stack > stack) return i == 0 || frames_[i - 1].function != function;
+    if (frames_[i - 1].stack < stack) return false;      // it has ended
+    for (; i > 0 && frames_[i - 1].stack == stack; --i)  // calls that are inlined into each other
+      if (frames_[i - 1].function == function) return false;
+    return true;
+  }
 
   /// Set inside a hook.  Nested calls, from signal handlers or from functions that the hooks need, are ignored.
   bool busy;
