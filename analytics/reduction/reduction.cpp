@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "analytics/communication/call_tree.hpp"
 #include "analytics/reduction/representatives.hpp"
@@ -13,6 +16,16 @@ using communication::WaitTotals;
 
 namespace {
 
+/// Shares of all waiting: of a rank by a cause that is a trend, and what other waiting may become.
+constexpr double counts = 0.01, may_become = 0.02;
+
+double total_ns(const WaitTotals& waits) {
+  std::int64_t sum = 0;
+  for (const auto& ranks : waits)
+    for (const std::int64_t ns : ranks) sum += ns;
+  return static_cast<double>(sum);
+}
+
 std::int64_t stamp_ns(const communication::Record& record, const Stamp& stamp) {
   const Call& call = record.calls[stamp.call];
   return stamp.ends ? call.end_ns : call.begin_ns;
@@ -21,17 +34,12 @@ std::int64_t stamp_ns(const communication::Record& record, const Stamp& stamp) {
 }  // namespace
 
 std::vector<Violation> violations(const WaitTotals& full, const WaitTotals& reduced, double may_be_off) {
-  constexpr double counts = 0.01, may_become = 0.02;  // shares of all waiting
-  std::int64_t all = 0;
-  for (const auto& ranks : full)
-    for (const std::int64_t ns : ranks) all += ns;
+  const double all = std::max(1.0, total_ns(full));
   std::vector<Violation> out;
   for (std::size_t cause = 0; cause < full.size(); ++cause) {
     for (std::size_t rank = 0; rank < full[cause].size(); ++rank) {
       const std::int64_t before = full[cause][rank], after = reduced[cause][rank];
-      const auto share = [&](std::int64_t ns) {
-        return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(all, 1));
-      };
+      const auto share = [&](std::int64_t ns) { return static_cast<double>(ns) / all; };
       const bool good = share(before) >= counts
                             ? std::abs(static_cast<double>(after - before)) <= may_be_off * static_cast<double>(before)
                             : share(after) < may_become || after <= before;
@@ -42,97 +50,185 @@ std::vector<Violation> violations(const WaitTotals& full, const WaitTotals& redu
   return out;
 }
 
-Reducer::Reducer(const communication::Record& record, const Segments& segments)
-    : full_(record), rebuilt_(record), segments_(segments), location_of_(communication::call_tree(record).location_of) {
-  waits_ = totals();
+namespace {
+
+std::uint64_t bytes_of(const Segment& segment) {
+  return bytes_per_event * (segment.end - segment.first) + bytes_per_exchange * segment.ends_of_messages;
 }
 
-WaitTotals Reducer::totals() {
-  return communication::total_waits(rebuilt_, communication::find_waits(rebuilt_), location_of_);
+/// The value that 90 % are within; 0 if there are none.  Reorders them.
+std::int64_t percentile90(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * 9 / 10);
+  std::nth_element(values.begin(), at, values.end());
+  return std::llround(*at);
 }
+
+}  // namespace
+
+Reducer::Reducer(const communication::Record& record, const Segments& segments)
+    : full_(record),
+      rebuilt_(record),
+      segments_(segments),
+      location_of_(communication::call_tree(record).location_of),
+      waits_(communication::total_waits(record, communication::find_waits(record), location_of_)),
+      steps_(record, segments, communication::find_waits(record), location_of_) {}
 
 Reduced Reducer::reduce(const Method& method) {
-  if (method.similarity != Similarity::bounded) return reduce_with(method, 0);
-  const auto within = [&](const Reduced& r) { return violations(waits_, r.waits, method.threshold).empty(); };
+  return method.similarity == Similarity::bounded ? reduce_bounded(method.threshold) : reduce_with(method);
+}
+
+Reduced Reducer::reduce_bounded(double threshold) {
+  const Method method{Similarity::bounded, threshold};
+  std::optional<Reduced> best;
+  const auto offer = [&](Reduced&& candidate) {
+    const bool good = violations(waits_, candidate.waits, threshold).empty();
+    if (good && (!best || candidate.size_bytes < best->size_bytes)) best = std::move(candidate);
+    return good;
+  };
   // There cannot be fewer than one segment of each class.
-  if (Reduced out = reduce_with({Similarity::iter_avg, 0}, 0); within(out)) {
-    out.method = method;
-    return out;
-  }
-  std::int64_t longest = 0;
-  for (const Segment& s : segments_.segments) longest = std::max(longest, s.end_ns - s.begin_ns);
-  double tolerance = static_cast<double>(longest), factor = 2;
-  Reduced best = reduce_with(method, 0);
-  while (tolerance >= 1) {
-    if (Reduced out = reduce_with(method, tolerance); within(out)) {
-      best = std::move(out);
-      break;
+  if (!offer(reduce_with({Similarity::iter_avg, 0}))) {
+    try_tolerances(offer);
+    try_steps(threshold, offer);
+    for (std::size_t s = 0; s < n_similarities; ++s) {
+      const auto other = static_cast<Similarity>(s);
+      if (other != Similarity::bounded && other != Similarity::iter_avg)
+        offer(reduce_with({other, default_threshold(other)}));
     }
-    tolerance /= factor;
   }
-  // Between the last tolerance that was too large and this one.
+  if (!best) best = reduce_with(method);  // all segments that differ
+  best->method = method;
+  return *best;
+}
+
+/// From the longest segment downwards by factors of 2, until the waits are right; then between the last tolerance that
+/// was too large and this one.
+template <typename Offer>
+void Reducer::try_tolerances(const Offer& offer) {
   constexpr int refinements = 4;
+  const Method method{Similarity::bounded, 0};
+  double tolerance = 1, factor = 2;
+  for (const Segment& s : segments_.segments)
+    tolerance = std::max(tolerance, static_cast<double>(s.end_ns - s.begin_ns));
+  while (tolerance >= 1 && !offer(reduce_with(method, tolerance))) tolerance /= factor;
   for (int i = 0; i < refinements && tolerance >= 1; ++i) {
     factor = std::sqrt(factor);
-    Reduced out = reduce_with(method, tolerance * factor);
-    if (!within(out)) continue;
-    tolerance *= factor;
-    if (out.size_bytes < best.size_bytes) best = std::move(out);
+    if (offer(reduce_with(method, tolerance * factor))) tolerance *= factor;
   }
-  return best;
+}
+
+/// Starts of segments stay as they were, and differ from those of the representative, so that ranks wait for each other
+/// a little longer or shorter.  By how much is learned for each rank and cause, slowly: what is kept changes by leaps.
+template <typename Offer>
+void Reducer::try_steps(double threshold, const Offer& offer) {
+  constexpr int attempts = 60;
+  constexpr double pace = 0.1;
+  if (!steps_.exist()) return;
+  const double total = total_ns(waits_);
+  std::vector<double> allowed, gain;
+  for (const auto& ranks : waits_)
+    for (const std::int64_t ns : ranks) {
+      const auto own = static_cast<double>(ns);
+      allowed.push_back(own >= counts * total ? threshold * own : may_become * total - own);
+      gain.push_back(1);
+    }
+  if (total <= 0) return;
+  for (int i = 0; i < attempts; ++i) {
+    Reduced out = reduce_steps(allowed, gain);
+    const WaitTotals waits = out.waits;
+    if (offer(std::move(out))) return;
+    std::size_t entry = 0;
+    for (std::size_t c = 0; c < waits.size(); ++c)
+      for (std::size_t r = 0; r < waits[c].size(); ++r, ++entry)
+        if (waits_[c][r] > 0 && waits[c][r] > 0)
+          gain[entry] *= std::pow(static_cast<double>(waits[c][r]) / static_cast<double>(waits_[c][r]), pace);
+  }
+}
+
+/// The stamps of a segment since its start, and its end.  Valid until the next call.
+std::span<const double> Reducer::stamps_of(const Segment& segment) {
+  stamps_.clear();
+  for (std::size_t i = segment.first; i < segment.end; ++i)
+    stamps_.push_back(static_cast<double>(stamp_ns(full_, segments_.stamps[i]) - segment.begin_ns));
+  stamps_.push_back(static_cast<double>(segment.end_ns - segment.begin_ns));
+  return stamps_;
+}
+
+/// Gives the segment the stamps of its representative.
+void Reducer::rebuild(const Segment& segment, std::span<const double> as) {
+  for (std::size_t i = segment.first; i < segment.end; ++i) {
+    const Stamp& stamp = segments_.stamps[i];
+    Call& call = rebuilt_.calls[stamp.call];
+    const std::int64_t at = segment.begin_ns + std::llround(as[i - segment.first]);
+    errors_.push_back(std::abs(static_cast<double>(at - stamp_ns(full_, stamp))));
+    (stamp.ends ? call.end_ns : call.begin_ns) = at;
+  }
 }
 
 Reduced Reducer::reduce_with(const Method& method, double tolerance) {
   Reduced out;
   out.method = method;
-  out.segments = segments_.segments.size();
   std::vector<std::uint32_t> representative(segments_.segments.size());
-  std::vector<double> stamps;
-  std::vector<double> errors;
-  errors.reserve(segments_.stamps.size());
   for (std::size_t first = 0; first < segments_.segments.size();) {
     const std::uint32_t location = segments_.segments[first].location;
     Representatives kept(method, tolerance);
     std::size_t end = first;
     for (; end < segments_.segments.size() && segments_.segments[end].location == location; ++end) {
       const Segment& segment = segments_.segments[end];
-      stamps.clear();
-      for (std::size_t i = segment.first; i < segment.end; ++i)
-        stamps.push_back(static_cast<double>(stamp_ns(full_, segments_.stamps[i]) - segment.begin_ns));
-      stamps.push_back(static_cast<double>(segment.end_ns - segment.begin_ns));
       const std::size_t before = kept.size();
-      representative[end] = kept.add(segment.structure, stamps);
-      const std::uint64_t bytes =
-          bytes_per_event * (segment.end - segment.first) + bytes_per_exchange * segment.ends_of_messages;
-      out.full_bytes += bytes;
-      out.size_bytes += bytes_per_execution + (kept.size() > before ? bytes : 0);
+      representative[end] = kept.add(segment.structure, stamps_of(segment));
+      if (kept.size() > before) out.size_bytes += bytes_of(segment);
     }
     out.stored += kept.size();
     out.classes += kept.classes();
-    for (; first < end; ++first) {
-      const Segment& segment = segments_.segments[first];
-      const std::span<const double> as = kept.stamps(representative[first]);
-      for (std::size_t i = segment.first; i < segment.end; ++i) {
-        const Stamp& stamp = segments_.stamps[i];
-        Call& call = rebuilt_.calls[stamp.call];
-        const std::int64_t at = segment.begin_ns + std::llround(as[i - segment.first]);
-        errors.push_back(std::abs(static_cast<double>(at - stamp_ns(full_, stamp))));
-        (stamp.ends ? call.end_ns : call.begin_ns) = at;
-      }
-    }
+    for (; first < end; ++first) rebuild(segments_.segments[first], kept.stamps(representative[first]));
   }
-  for (Call& call : rebuilt_.calls) call.end_ns = std::max(call.begin_ns, call.end_ns);
-  if (!errors.empty()) {
-    const auto at = errors.begin() + static_cast<std::ptrdiff_t>((errors.size() - 1) * 9 / 10);
-    std::nth_element(errors.begin(), at, errors.end());
-    out.distance90_ns = std::llround(*at);
+  judge(out);
+  return out;
+}
+
+Reduced Reducer::reduce_steps(std::span<const double> allowed, std::span<const double> gain) {
+  const std::vector<std::uint32_t> representative = steps_.representatives(allowed, gain);
+  Reduced out;
+  std::set<std::pair<std::uint32_t, std::uint64_t>> classes;
+  for (std::uint32_t i = 0; i < representative.size(); ++i) {
+    const Segment& segment = segments_.segments[i];
+    rebuild(segment, stamps_of(segments_.segments[representative[i]]));
+    classes.emplace(segment.location, segment.structure);
+    if (representative[i] != i) continue;
+    ++out.stored;
+    out.size_bytes += bytes_of(segment);
   }
+  out.classes = classes.size();
+  judge(out);
+  return out;
+}
+
+/// By how much 90 % of the differences between the end of a send and the start of its receive are off.
+std::int64_t Reducer::differences_off() {
+  const auto difference = [](const communication::Record& record, const communication::Message& m) {
+    return static_cast<double>(record.calls[m.receive_start].begin_ns - record.calls[m.send_done].end_ns);
+  };
+  std::vector<double> off;
+  for (const communication::Message& m : full_.messages)
+    if (m.send_done != communication::none && m.receive_start != communication::none)
+      off.push_back(std::abs(difference(rebuilt_, m) - difference(full_, m)));
+  return percentile90(off);
+}
+
+/// Completes the result once all segments are rebuilt.
+void Reducer::judge(Reduced& out) {
+  out.segments = segments_.segments.size();
+  out.size_bytes += bytes_per_execution * out.segments;
+  for (const Segment& segment : segments_.segments) out.full_bytes += bytes_of(segment);
   if (out.segments > out.classes)
     out.degree = static_cast<double>(out.segments - out.stored) / static_cast<double>(out.segments - out.classes);
-  rebuilt_.clock_error_ns = full_.clock_error_ns + 2 * out.distance90_ns;
-  out.waits = totals();
+  out.distance90_ns = percentile90(errors_);
+  errors_.clear();
+  for (Call& call : rebuilt_.calls) call.end_ns = std::max(call.begin_ns, call.end_ns);
+  rebuilt_.clock_error_ns = full_.clock_error_ns + differences_off();
+  out.waits = communication::total_waits(rebuilt_, communication::find_waits(rebuilt_), location_of_);
   out.violations = violations(waits_, out.waits);
-  return out;
 }
 
 }  // namespace effort::reduction

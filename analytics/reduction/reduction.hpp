@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analytics/communication/waits.hpp"
 #include "analytics/reduction/methods.hpp"
 #include "analytics/reduction/segments.hpp"
+#include "analytics/reduction/shared_steps.hpp"
 
 namespace effort::reduction {
 
@@ -47,12 +49,13 @@ class Reducer {
   Reducer(const communication::Record& record, const Segments& segments);
 
   /// Time stamps of a rebuilt segment are those of its representative, after the segment's own start.  A call that
-  /// would end before it begins gets no length.  find_waits() is told that clocks of the rebuilt trace are off by twice
-  /// distance90_ns more, whatever the method.
+  /// would end before it begins gets no length.  find_waits() is told that clocks of the rebuilt trace are off by so
+  /// much more that 90 % of the differences between the end of a send and the start of its receive are within it,
+  /// whatever the method.
   ///
-  /// Similarity::bounded looks for the fewest bytes with which no trend is off by more than its threshold: it tries the
-  /// mean of each class, then Representatives with tolerances from the longest segment downwards, by factors of 2, and
-  /// refines the first one that is small enough in four steps.
+  /// Similarity::bounded looks for the fewest bytes with which no trend is off by more than its threshold: the mean of
+  /// each class, Representatives with tolerances, SharedSteps, and the other methods with their default thresholds
+  /// (docs/adr/0037).
   ///
   /// A trend is retained if a cause's waiting on a rank is off by at most 20 %.  This applies to at least 1 % of all
   /// waiting; smaller waiting must stay below 2 %.
@@ -62,14 +65,25 @@ class Reducer {
   const communication::WaitTotals& waits() const { return waits_; }
 
  private:
-  Reduced reduce_with(const Method& method, double tolerance_ns);
-  communication::WaitTotals totals();
+  Reduced reduce_with(const Method& method, double tolerance_ns = 0);
+  Reduced reduce_steps(std::span<const double> allowed_ns, std::span<const double> gain);
+  Reduced reduce_bounded(double threshold);
+  template <typename Offer>
+  void try_tolerances(const Offer& offer);
+  template <typename Offer>
+  void try_steps(double threshold, const Offer& offer);
+  std::span<const double> stamps_of(const Segment& segment);
+  void rebuild(const Segment& segment, std::span<const double> as);
+  std::int64_t differences_off();
+  void judge(Reduced& out);
 
   const communication::Record& full_;
   communication::Record rebuilt_;
   const Segments& segments_;
   std::vector<std::uint32_t> location_of_;
   communication::WaitTotals waits_;
+  SharedSteps steps_;
+  std::vector<double> stamps_, errors_;  ///< of the segment at hand; of all stamps so far
 };
 
 }  // namespace effort::reduction

@@ -325,6 +325,7 @@ TEST_CASE("bounded retains the waits in all programs of the paper") {
       CHECK(r.stored <= r.segments);
       CHECK(r.stored >= r.classes);
       CHECK(r.degree <= 1);
+      if (r.violations.empty()) CHECK(bounded.size_bytes <= r.size_bytes);
     }
   }
   CHECK(lost_by_mean > 0);
