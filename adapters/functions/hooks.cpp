@@ -73,20 +73,16 @@ using namespace effort::functions;
 EFFORT_HOOK void __cyg_profile_func_enter(void* function, void* site) {
   const State state = process.state();
   if (state == State::off) return;
-  const auto address = reinterpret_cast<std::uintptr_t>(function);
   Thread* thread = mine;
-  std::uint32_t bits = 0;
-  if (thread && state == State::on) [[likely]] {
-    bits = process.known(address);
-    if ((bits & left_out) && thread->count_left_out()) return;
-  } else if (thread = thread_for_call(); !thread) {
-    return;
+  if (!thread || state != State::on) [[unlikely]] {
+    thread = thread_for_call();
+    if (!thread) return;
   }
   if (thread->busy) [[unlikely]]
     return thread->count_skipped();
+  const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
   act(*thread, [&] {
-    thread->enter(address, reinterpret_cast<std::uintptr_t>(site),
-                  reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()), bits);
+    thread->enter(reinterpret_cast<std::uintptr_t>(function), reinterpret_cast<std::uintptr_t>(site), stack);
   });
 }
 
@@ -102,8 +98,5 @@ EFFORT_HOOK void __cyg_profile_func_exit(void* function, void*) {
              stack = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
   if (thread->busy) [[unlikely]]
     return;
-  if (thread->is_innermost(address, stack)) [[likely]]
-    act(*thread, [&] { thread->leave_innermost(); });
-  else if (!thread->has_not_entered(address, stack))
-    act(*thread, [&] { thread->leave(address, stack); });
+  act(*thread, [&] { thread->leave(address, stack); });
 }

@@ -60,18 +60,13 @@ class Process {
   /// In a child of fork(): the next call opens a file of its own.
   void forked();
 
-  /// The bits of a function that is known while the state is `on`, else 0.  Takes no lock.
-  std::uint32_t known(std::uintptr_t address) const {
+  /// The bits of a function.
+  std::uint32_t find(std::uintptr_t address) {
     for (std::size_t i = place(address);; i = (i + 1) & mask) {
       const std::uintptr_t here = table_[i].address.load(std::memory_order_acquire);
       if (here == address) return table_[i].bits.load(std::memory_order_relaxed);
-      if (here == 0) return 0;
+      if (here == 0) return add(address);
     }
-  }
-  /// The bits of any function; never 0.
-  std::uint32_t find(std::uintptr_t address) {
-    const std::uint32_t bits = known(address);
-    return bits != 0 ? bits : add(address);
   }
   /// From now on, calls of the function are only counted.
   void leave_out_hot(std::uint32_t id);

@@ -64,6 +64,8 @@ void Thread::restart() {
   restarted_ = true;
   busy = false;
   calls_ = stamps_ = {};  // the parent's
+  // A signal handler that forks may have interrupted a hook, which goes on in the child.
+  calls_.now = reinterpret_cast<layout::ChunkHeader*>(scrap_);
 }
 
 bool Thread::begin() {
@@ -138,27 +140,23 @@ void Thread::close_repeated(std::uintptr_t function, std::uint32_t site, std::ui
   for (; same > 0; --same) pop();
 }
 
-void Thread::enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack, std::uint32_t bits) {
-  if (restarted_) [[unlikely]]
-    after_fork();
-  if (stopped_) {
-    ++left_out_;
-    return;
-  }
-  if (bits == 0) bits = process.find(function);
+bool Thread::resume() {
+  if (restarted_) after_fork();
+  if (stopped_) ++left_out_;
+  return !stopped_;
+}
+
+void Thread::enter_recorded(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack, LiveEvent id) {
   const auto short_site = static_cast<std::uint32_t>(site);
   close_ended(stack);
   if (depth_ > 0 && frames_[depth_ - 1].stack == stack) [[unlikely]]
     close_repeated(function, short_site, stack);
-  if ((bits & left_out) || is_deepest()) [[unlikely]] {
-    count_left_out();
-    return;
-  }
-  const auto id = static_cast<LiveEvent>(bits & id_bits);
+  if (is_deepest()) [[unlikely]]
+    return count_left_out();
   push({stack, function, short_site, id, false});
 }
 
-void Thread::leave(std::uintptr_t function, std::uintptr_t stack) {
+void Thread::leave_another(std::uintptr_t function, std::uintptr_t stack) {
   if (restarted_) [[unlikely]]
     after_fork();
   if (stopped_) return;

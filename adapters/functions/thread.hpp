@@ -47,9 +47,20 @@ struct Chunks {
 /// One thread's state, about 3.5 MB of zeros that occupy memory only once they are used.
 class Thread {
  public:
-  /// @param bits  of the function; 0: it may be new
-  void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack, std::uint32_t bits);
-  void leave(std::uintptr_t function, std::uintptr_t stack);
+  /// Inline for functions that are left out, which are called most often.
+  void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack) {
+    if (restarted_ || stopped_) [[unlikely]]
+      if (!resume()) return;
+    const std::uint32_t bits = process.find(function);
+    if (bits & left_out) return count_left_out();
+    enter_recorded(function, site, stack, static_cast<LiveEvent>(bits & id_bits));
+  }
+  void leave(std::uintptr_t function, std::uintptr_t stack) {
+    if (is_innermost(function, stack)) [[likely]]
+      pop();
+    else if (!has_not_entered(function, stack))
+      leave_another(function, stack);
+  }
 
   /// The state of the calling thread.  Null after the thread has ended, or if out of memory.
   static Thread* make();
@@ -57,32 +68,6 @@ class Thread {
   static void destroy(Thread* thread);
   /// In a child of fork(): continues in a file of its own.
   void restart();
-
-  /// Counts a call that is not recorded.  False if the thread has no chunk to count in.
-  bool count_left_out() {
-    if (!calls_.now) [[unlikely]]
-      return false;
-    __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED);
-    return true;
-  }
-  /// Whether the call that returns is the innermost open one.
-  bool is_innermost(std::uintptr_t function, std::uintptr_t stack) const {
-    return depth_ > 0 && frames_[depth_ - 1].function == function && frames_[depth_ - 1].stack == stack &&
-           !restarted_ && !stopped_;
-  }
-  /// leave() for it.
-  void leave_innermost() { pop(); }
-  /// Whether leave() would do nothing, because the call that returns is not open: it was left out.
-  bool has_not_entered(std::uintptr_t function, std::uintptr_t stack) const {
-    if (restarted_) [[unlikely]]
-      return false;
-    std::uint32_t i = depth_;
-    if (i == 0 || frames_[i - 1].stack > stack) return i == 0 || frames_[i - 1].function != function;
-    if (frames_[i - 1].stack < stack) return false;      // it has ended
-    for (; i > 0 && frames_[i - 1].stack == stack; --i)  // calls that are inlined into each other
-      if (frames_[i - 1].function == function) return false;
-    return true;
-  }
 
   /// Set inside a hook.  Nested calls, from signal handlers or from functions that the hooks need, are ignored.
   bool busy;
@@ -110,6 +95,25 @@ class Thread {
     }
     if (--until_sample_ == 0) [[unlikely]]
       sample(event);
+  }
+  /// After a fork, or once the file could not grow.  False: nothing is recorded any more.
+  bool resume();
+  void enter_recorded(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack, LiveEvent id);
+  void leave_another(std::uintptr_t function, std::uintptr_t stack);
+  void count_left_out() { __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED); }
+  bool is_innermost(std::uintptr_t function, std::uintptr_t stack) const {
+    return depth_ > 0 && frames_[depth_ - 1].function == function && frames_[depth_ - 1].stack == stack &&
+           !restarted_ && !stopped_;
+  }
+  /// Whether the call that returns is not open, because it was left out.
+  bool has_not_entered(std::uintptr_t function, std::uintptr_t stack) const {
+    std::uint32_t i = depth_;
+    if (restarted_) return false;
+    if (i == 0 || frames_[i - 1].stack > stack) return i == 0 || frames_[i - 1].function != function;
+    if (frames_[i - 1].stack < stack) return false;      // it has ended
+    for (; i > 0 && frames_[i - 1].stack == stack; --i)  // calls that are inlined into each other
+      if (frames_[i - 1].function == function) return false;
+    return true;
   }
   void write(LiveEvent event);
   void stamp();
@@ -154,6 +158,7 @@ class Thread {
   LiveEvent samples_[samples_per_look];
   std::uint8_t sample_counts_[65536];
   Frame frames_[most_depth];
+  alignas(layout::ChunkHeader) unsigned char scrap_[layout::chunk_bytes];  ///< in a child of fork(), for what is lost
   calls::LivePredictor predictor_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "analytics/communication/call_tree.hpp"
 #include "analytics/reduction/representatives.hpp"
+#include "analytics/reduction/shared_steps.hpp"
 
 namespace effort::reduction {
 
@@ -71,8 +72,7 @@ Reducer::Reducer(const communication::Record& record, const Segments& segments)
       rebuilt_(record),
       segments_(segments),
       location_of_(communication::call_tree(record).location_of),
-      waits_(communication::total_waits(record, communication::find_waits(record), location_of_)),
-      steps_(record, segments, communication::find_waits(record), location_of_) {}
+      waits_(communication::total_waits(record, communication::find_waits(record), location_of_)) {}
 
 Reduced Reducer::reduce(const Method& method) {
   return method.similarity == Similarity::bounded ? reduce_bounded(method.threshold) : reduce_with(method);
@@ -121,27 +121,26 @@ void Reducer::try_tolerances(const Offer& offer) {
 /// a little longer or shorter.  By how much is learned for each rank and cause, slowly: what is kept changes by leaps.
 template <typename Offer>
 void Reducer::try_steps(double threshold, const Offer& offer) {
-  constexpr int attempts = 60;
-  constexpr double pace = 0.1;
-  if (!steps_.exist()) return;
+  constexpr double most_attempts = 60, most_comparisons = 1e11, pace = 0.1;
+  const SharedSteps steps(full_, segments_, communication::find_waits(full_), location_of_);
+  if (!steps.exist()) return;
   const double total = total_ns(waits_);
-  std::vector<double> allowed, gain;
-  for (const auto& ranks : waits_)
-    for (const std::int64_t ns : ranks) {
-      const auto own = static_cast<double>(ns);
-      allowed.push_back(own >= counts * total ? threshold * own : may_become * total - own);
-      gain.push_back(1);
-    }
-  if (total <= 0) return;
-  for (int i = 0; i < attempts; ++i) {
-    Reduced out = reduce_steps(allowed, gain);
+  std::vector<double> allowed, gain(steps.entries().size(), 1);
+  for (const SharedSteps::Entry& e : steps.entries()) {
+    const auto own = static_cast<double>(waits_[e.cause][e.rank]);
+    allowed.push_back(own >= counts * total ? threshold * own : may_become * total - own);
+  }
+  const double attempts = std::min(most_attempts, most_comparisons / std::max(1.0, steps.cost()));
+  for (int attempt = 1; attempt <= attempts; ++attempt) {
+    Reduced out = reduce_steps(steps, allowed, gain);
     const WaitTotals waits = out.waits;
     if (offer(std::move(out))) return;
-    std::size_t entry = 0;
-    for (std::size_t c = 0; c < waits.size(); ++c)
-      for (std::size_t r = 0; r < waits[c].size(); ++r, ++entry)
-        if (waits_[c][r] > 0 && waits[c][r] > 0)
-          gain[entry] *= std::pow(static_cast<double>(waits[c][r]) / static_cast<double>(waits_[c][r]), pace);
+    for (std::size_t i = 0; i < gain.size(); ++i) {
+      const SharedSteps::Entry& e = steps.entries()[i];
+      const std::int64_t found = waits[e.cause][e.rank];
+      if (found > 0)
+        gain[i] *= std::pow(static_cast<double>(found) / static_cast<double>(waits_[e.cause][e.rank]), pace);
+    }
   }
 }
 
@@ -187,8 +186,8 @@ Reduced Reducer::reduce_with(const Method& method, double tolerance) {
   return out;
 }
 
-Reduced Reducer::reduce_steps(std::span<const double> allowed, std::span<const double> gain) {
-  const std::vector<std::uint32_t> representative = steps_.representatives(allowed, gain);
+Reduced Reducer::reduce_steps(const SharedSteps& steps, std::span<const double> allowed, std::span<const double> gain) {
+  const std::vector<std::uint32_t> representative = steps.representatives(allowed, gain);
   Reduced out;
   std::set<std::pair<std::uint32_t, std::uint64_t>> classes;
   for (std::uint32_t i = 0; i < representative.size(); ++i) {

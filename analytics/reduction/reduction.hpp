@@ -9,7 +9,6 @@
 #include "analytics/communication/waits.hpp"
 #include "analytics/reduction/methods.hpp"
 #include "analytics/reduction/segments.hpp"
-#include "analytics/reduction/shared_steps.hpp"
 
 namespace effort::reduction {
 
@@ -42,6 +41,8 @@ struct Reduced {
   std::vector<Violation> violations;  ///< none: all performance trends are retained
 };
 
+class SharedSteps;
+
 /// Reduces one trace by one method after the other.
 class Reducer {
  public:
@@ -66,7 +67,7 @@ class Reducer {
 
  private:
   Reduced reduce_with(const Method& method, double tolerance_ns = 0);
-  Reduced reduce_steps(std::span<const double> allowed_ns, std::span<const double> gain);
+  Reduced reduce_steps(const SharedSteps& steps, std::span<const double> allowed_ns, std::span<const double> gain);
   Reduced reduce_bounded(double threshold);
   template <typename Offer>
   void try_tolerances(const Offer& offer);
@@ -82,7 +83,6 @@ class Reducer {
   const Segments& segments_;
   std::vector<std::uint32_t> location_of_;
   communication::WaitTotals waits_;
-  SharedSteps steps_;
   std::vector<double> stamps_, errors_;  ///< of the segment at hand; of all stamps so far
 };
 

@@ -120,8 +120,8 @@ struct Window {
     std::uint32_t region = 0;
     std::int64_t ns = 0;  ///< without the regions inside it, 0 or more
   };
-  /// Measured on all ranks of this node, whether kept or not, as the history has it; ascending, without regions in
-  /// which no time was spent.  None: not known.
+  /// Measured on all ranks of the run, whether kept or not, as the history has it; ascending, without regions in which
+  /// no time was spent.  One node has them; none: not known, or another node has them.
   std::optional<std::vector<RegionTime>> region_times;
 };
 

@@ -172,8 +172,14 @@ void TraceKeeper::keep(const window::Result& known, const WindowBlock& block, st
   compare_clocks();
   last_load_ = known.load;
   last_predicted_ = known.predicted;
+  record::trace::Window window;
+  window.node = nodes_.rank();
+  window.window = window_;
+  window.first_step = first;
+  window.last_step = last;
+  if (kept.has_sample()) window.region_times = sum_region_times(block, last);
   attempt(first, [&] {
-    if (file_.good() && records()) write(kept, block, last);
+    if (file_.good() && records()) write(kept, std::move(window));
   });
   attempt(first, [&] { file_.flush(); });
   ++window_;
@@ -209,28 +215,34 @@ void TraceKeeper::set_times(record::trace::Window& w) {
   w.end_ns = measure::ns_of(latest - origin_);
 }
 
+/// What all ranks of the run spent in each region, on node 0, for the estimates.  Collective.
+std::optional<std::vector<record::trace::Window::RegionTime>> TraceKeeper::sum_region_times(const WindowBlock& block,
+                                                                                            std::int64_t last) {
+  // Around a region that is not traced, events hold its time as well.
+  hide_regions();
+  if (std::find(hidden_.begin(), hidden_.end(), true) != hidden_.end()) return std::nullopt;
+  std::vector<std::int64_t> sums = region_times(block, first_recorded(block.first_step), last, names_);
+  nodes_.allreduce(std::span<std::int64_t>(sums), ReduceOp::sum);
+  if (nodes_.rank() != 0) return std::nullopt;
+  std::vector<record::trace::Window::RegionTime> out;
+  for (std::size_t r = 0; r < sums.size(); ++r)
+    if (sums[r] > 0) out.push_back({static_cast<std::uint32_t>(r), sums[r]});
+  return out;
+}
+
 /// The step `first` or, if nothing was recorded in the run's first step, the one after it.
 std::int64_t TraceKeeper::first_recorded(std::int64_t first) {
-  if (first > 0) return first;
+  if (first > 0 || !records()) return first;
   const RankEvents events = reader(0).read(0, 0);
   return events.threads.empty() && events.dropped_steps == 0 ? 1 : 0;
 }
 
-void TraceKeeper::write(const sampling::KeptRanks& kept, const WindowBlock& block, std::int64_t last) {
-  const std::int64_t first = block.first_step;
-  record::trace::Window w;
-  w.node = nodes_.rank();
-  w.window = window_;
-  w.first_step = first;
-  w.last_step = last;
+void TraceKeeper::write(const sampling::KeptRanks& kept, record::trace::Window w) {
+  const std::int64_t first = w.first_step, last = w.last_step;
   w.error = kept.reached.error;
   w.confidence = kept.reached.confidence;
   for (const auto& s : kept.strata) w.strata.push_back({s.population, s.sample});
   set_times(w);
-  // Estimates need them.  Around a region that is not traced, events hold its time as well.
-  hide_regions();
-  if (kept.has_sample() && std::find(hidden_.begin(), hidden_.end(), true) == hidden_.end())
-    w.region_times = region_times(block, first_recorded(first), last, names_);
   std::vector<std::pair<std::int32_t, RankEvents>> all;
   for (const auto& k : kept.ranks) {
     const int local = log_.setup().local_of(k.rank);

@@ -208,6 +208,23 @@ TEST_CASE("functions: signal handlers on their own stack are recorded or counted
   CHECK(static_cast<std::uint64_t>(handled - recorded) * 2 == s.left_out);
 }
 
+TEST_CASE("functions: signal handlers that interrupt calls which are only counted") {
+  const Scratch scratch;
+  const Outcome outcome = run(scratch, TEST_HOST, {"signals"},
+                              "EFFORT_FUNCTIONS=main EFFORT_FUNCTIONS_OVERHEAD=0 EFFORT_FUNCTIONS_FILTER=-leaf");
+  REQUIRE(outcome.code == 0);
+  const int handled = std::stoi(outcome.out);
+  const Recorded r = read(scratch / ".");
+  REQUIRE(r.streams.size() == 1);
+  const Seen& s = r.streams[0];
+  CHECK_FALSE(s.calls.contains("leaf"));
+  CHECK(s.open.empty());
+  CHECK(s.strays == 0);
+  const int recorded = s.calls.contains("in_handler") ? s.calls.at("in_handler") : 0;
+  CHECK(handled > 0);
+  CHECK(static_cast<std::uint64_t>(handled - recorded) * 2 + 4'000'000 == s.left_out);
+}
+
 TEST_CASE("functions: calls that are too deep are counted") {
   const Scratch scratch;
   const Outcome outcome = run(scratch, TEST_HOST, {"recursion"});

@@ -62,12 +62,10 @@ file::Window window_of(const Trace& trace, const TraceWindow& window, std::int32
     if (trace.node(kept.rank) == node)
       out.ranks.push_back(
           {kept.rank, kept.reasons, kept.probability, kept.stratum, kept.dropped_steps, kept.dropped_events});
-  if (window.region_seconds) {
+  if (window.region_seconds && node == 0) {
     out.region_times.emplace();
-    for (const auto& [region, seconds] : *window.region_seconds) {
-      const auto ns = static_cast<std::int64_t>(1e9 * seconds + 0.5), each = ns / trace.n_nodes;
-      out.region_times->push_back({region, node > 0 ? each : ns - (trace.n_nodes - 1) * each});
-    }
+    for (const auto& [region, seconds] : *window.region_seconds)
+      out.region_times->push_back({region, static_cast<std::int64_t>(1e9 * seconds + 0.5)});
   }
   return out;
 }

@@ -157,7 +157,10 @@ class Rows {
 class RegionPaths {
  public:
   RegionPaths(const Trace& trace, const CallPaths& paths, const WindowTable& table)
-      : paths_of_(trace.regions.size()), comparable_(trace.regions.size(), true), seconds_(paths.size()) {
+      : paths_of_(trace.regions.size()),
+        comparable_(trace.regions.size()),
+        seconds_(paths.size()),
+        region_seconds_(trace.regions.size()) {
     std::vector<std::uint32_t> measured_as(paths.size());
     for (std::size_t p = 0; p < paths.size(); ++p) {
       const auto path = static_cast<std::int32_t>(p);
@@ -171,17 +174,18 @@ class RegionPaths {
     for (const WindowSums& window : table)
       for (const auto& [rank, sums] : window.of_rank)
         for (const auto& [path, sum] : sums) seconds_[static_cast<std::size_t>(path)] += sum.seconds;
+    for (std::size_t p = 0; p < paths.size(); ++p) region_seconds_[measured_as[p]] += seconds_[p];
+    for (std::size_t r = 0; r < trace.regions.size(); ++r) comparable_[r] = !is_poll(mpi_call(trace.regions[r].name));
     find_threaded(trace);
   }
 
   std::span<const std::int32_t> of(std::uint32_t region) const { return paths_of_[region]; }
   /// Whether its measured time is that of its calls.  If several threads of a rank call it, it may be that of the
-  /// busiest one.
+  /// busiest one; brief gaps between polls count as waiting in the poll.
   bool comparable(std::uint32_t region) const { return comparable_[region]; }
   /// The share of the path in its region's time; equal shares if no kept rank spent time in it.
   double share(std::int32_t path, std::uint32_t region) const {
-    double all = 0;
-    for (const std::int32_t p : paths_of_[region]) all += seconds_[static_cast<std::size_t>(p)];
+    const double all = region_seconds_[region];
     return all > 0 ? seconds_[static_cast<std::size_t>(path)] / all
                    : 1.0 / static_cast<double>(paths_of_[region].size());
   }
@@ -200,8 +204,9 @@ class RegionPaths {
   }
 
   std::vector<std::vector<std::int32_t>> paths_of_;
-  std::vector<bool> comparable_;  ///< [regions]
-  std::vector<double> seconds_;   ///< [paths] of all kept ranks
+  std::vector<bool> comparable_;        ///< [regions]
+  std::vector<double> seconds_;         ///< [paths] of all kept ranks
+  std::vector<double> region_seconds_;  ///< [regions] the sum over its paths
 };
 
 class Estimator {

@@ -49,8 +49,6 @@ class Assembly {
   void take_windows();
   std::size_t window_of(std::int64_t ordinal);
   void merge(const file::Window& window);
-  void add_times(const file::Window& window, TraceWindow& out);
-  void drop_partial_times();
   void take_events();
   void take_chunk(TraceThread& thread, const Chunk& chunk);
   void translate(TraceEvent& event, std::int32_t node);
@@ -62,7 +60,6 @@ class Assembly {
   Trace trace_;
   std::vector<file::Reader> readers_;
   std::map<std::int64_t, std::size_t> window_at_;
-  std::map<std::int64_t, std::set<std::int32_t>> timed_nodes_;  ///< nodes whose regions' times a window has
   /// Windows and ranks of which at first only the messages with kept ranks were written, and everything later.
   std::set<std::pair<std::int64_t, std::int32_t>> completed_;
   std::set<std::int32_t> nodes_there_;
@@ -172,7 +169,12 @@ void Assembly::merge(const file::Window& window) {
   out.error = std::max(out.error, window.error);
   out.confidence = out.confidence < 0 ? window.confidence : std::min(out.confidence, window.confidence);
   if (out.strata.empty()) out.strata = window.strata;
-  if (window.region_times) add_times(window, out);
+  if (window.region_times && !out.region_seconds) {
+    out.region_seconds.emplace();
+    for (const auto& time : *window.region_times)
+      if (const auto region = regions_.find(time.region))
+        out.region_seconds->emplace(*region, 1e-9 * static_cast<double>(time.ns));
+  }
   for (const file::Window::Rank& rank : window.ranks) {
     KeptRank kept{rank.rank, rank.reasons, rank.probability, rank.stratum, rank.dropped_steps, rank.dropped_events};
     if (KeptRank* const known = out.find(rank.rank)) {
@@ -185,20 +187,6 @@ void Assembly::merge(const file::Window& window) {
                                      [](const KeptRank& a, const KeptRank& b) { return a.rank < b.rank; });
     out.ranks.insert(at, kept);
   }
-}
-
-void Assembly::add_times(const file::Window& window, TraceWindow& out) {
-  if (!timed_nodes_[window.window].insert(window.node).second) return;
-  if (!out.region_seconds) out.region_seconds.emplace();
-  for (const auto& time : *window.region_times)
-    (*out.region_seconds)[regions_.index(time.region)] += 1e-9 * static_cast<double>(time.ns);
-}
-
-/// Times of regions that are not those of all ranks are of no use.
-void Assembly::drop_partial_times() {
-  for (TraceWindow& window : trace_.windows)
-    if (window.region_seconds && std::cmp_not_equal(timed_nodes_[window.ordinal].size(), trace_.n_nodes))
-      window.region_seconds.reset();
 }
 
 void Assembly::take_windows() {
@@ -215,7 +203,6 @@ void Assembly::take_windows() {
       window.ranks.insert(at, kept);
     }
   }
-  drop_partial_times();
   std::sort(trace_.windows.begin(), trace_.windows.end(),
             [](const TraceWindow& a, const TraceWindow& b) { return a.ordinal < b.ordinal; });
   for (std::size_t i = 0; i < trace_.windows.size(); ++i) window_at_[trace_.windows[i].ordinal] = i;

@@ -74,6 +74,11 @@ bool is_point_to_point(const std::string& call) {
   return name.starts_with("start") || name.starts_with("wait") || name.starts_with("test");
 }
 
+bool is_poll(const std::string& call) {
+  return call.starts_with("test") || call == "iprobe" || call == "improbe" || call == "request_get_status" ||
+         call == "win_test" || call == "parrived";
+}
+
 std::uint8_t kind_of_call(const std::string& name) {
   const std::string call = mpi_call(name);
   if (call.empty()) return 0;

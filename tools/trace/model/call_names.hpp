@@ -20,6 +20,9 @@ std::string name_of_collective(int operation);
 /// Whether a call sends or receives between two ranks.
 bool is_point_to_point(const std::string& call);
 
+/// Whether a call asks once whether a request or message is there.
+bool is_poll(const std::string& call);
+
 /// The kind of a region that another tool recorded, by its name, as libeffort_pmpi would assign it.
 std::uint8_t kind_of_call(const std::string& name);
 

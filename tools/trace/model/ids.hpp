@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -35,6 +36,12 @@ class Ids {
     ++unnamed_;
     define(id, named(noun_ + " " + std::to_string(id)));
     return index_.at(id);
+  }
+
+  /// The index of an id that is known.
+  std::optional<std::uint32_t> find(std::uint32_t id) const {
+    const auto at = index_.find(id);
+    return at != index_.end() ? std::optional(at->second) : std::nullopt;
   }
 
   /// Ids that were looked up but never defined.

@@ -281,6 +281,14 @@ TEST_CASE("measured times that are not those of the calls are left alone") {
   Events rebalance(0);
   rebalance.step(0).enter(region_solve).wait(60).add(Kind::rebalance, 0).leave(region_solve);
   CHECK(seconds(one(rebalance), region_solve, "solve").total == Approx(180e-9));
+  // Brief gaps between polls are measured as part of the poll.
+  Events poll(0);
+  poll.step(0).enter(region_solve).wait(60).leave(region_solve);
+  Trace polls = one(poll);
+  for (const char* name : {"MPI_Test", "mpi_testall_", "MPI_Iprobe [app+0x1]"}) {
+    polls.regions[region_solve].name = name;
+    CHECK(seconds(polls, region_solve, name).total == Approx(180e-9));
+  }
   // An MPI call in a region that communicates is measured as part of it, one in a region that computes is not.
   Events call(0);
   call.step(0).enter(region_solve).wait(10).enter(region_send).wait(30).leave(region_send).leave(region_solve);
