@@ -45,8 +45,16 @@ Thread* make_mine() {
   return thread;
 }
 
-/// The state of the thread, whose first call this may be; null if it is not to be recorded.
-[[gnu::noinline]] Thread* thread_for_call() { return mine ? mine : make_mine(); }
+/// The thread at its first call, or at the first one of a child of fork().
+[[gnu::noinline]] Thread* new_thread() { return mine ? mine : make_mine(); }
+
+/// The calling thread; null if it is not to be recorded.
+inline Thread* calling_thread() {
+  const State state = process.state();
+  if (state == State::off) return nullptr;
+  Thread* const thread = mine;
+  return thread && state == State::on ? thread : new_thread();
+}
 
 /// Runs an action of the thread, which no signal handler's call interrupts.
 template <typename Action>
@@ -71,13 +79,8 @@ using namespace effort::functions;
 #define EFFORT_HOOK extern "C" __attribute__((visibility("default"), no_instrument_function, noinline))
 
 EFFORT_HOOK void __cyg_profile_func_enter(void* function, void* site) {
-  const State state = process.state();
-  if (state == State::off) return;
-  Thread* thread = mine;
-  if (!thread || state != State::on) [[unlikely]] {
-    thread = thread_for_call();
-    if (!thread) return;
-  }
+  Thread* const thread = calling_thread();
+  if (!thread) return;
   if (thread->busy) [[unlikely]]
     return thread->count_skipped();
   const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
@@ -87,13 +90,8 @@ EFFORT_HOOK void __cyg_profile_func_enter(void* function, void* site) {
 }
 
 EFFORT_HOOK void __cyg_profile_func_exit(void* function, void*) {
-  const State state = process.state();
-  if (state == State::off) return;
-  Thread* thread = mine;
-  if (!thread || state != State::on) [[unlikely]] {
-    thread = thread_for_call();
-    if (!thread) return;
-  }
+  Thread* const thread = calling_thread();
+  if (!thread) return;
   const auto address = reinterpret_cast<std::uintptr_t>(function),
              stack = reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa());
   if (thread->busy) [[unlikely]]
