@@ -3,7 +3,7 @@
 import { empty, h, heading } from "../dom";
 import { count, percent, seconds } from "../format";
 import { State } from "../state";
-import { CallJson, noTrace, Trace, traceOf, TraceWindow } from "../trace/data";
+import { noTrace, Trace, traceOf, TraceWindow } from "../trace/data";
 
 const MOST_WINDOWS = 200;
 
