@@ -49,11 +49,12 @@ struct Tally {
   void add(const sampling::Estimate& estimate, double truth, double confidence) {
     const double half = estimate.half_width(confidence);
     if (half < 0) return;
-    if (half == 0 && estimate.total > 0) {
+    const bool right = std::abs(estimate.total - truth) <= half + 1e-9 * std::abs(truth);
+    if (half == 0 && right) {
       ++known;  // a measured time, or a number that all ranks have in common
       return;
     }
-    inside += std::abs(estimate.total - truth) <= half + 1e-9 * std::abs(truth) ? 1 : 0;
+    inside += right ? 1 : 0;
     width += truth > 0 ? half / truth : 0;
     ++of;
   }
