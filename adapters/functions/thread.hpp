@@ -47,7 +47,7 @@ struct Chunks {
 /// One thread's state, about 3.5 MB of zeros that occupy memory only once they are used.
 class Thread {
  public:
-  /// Inline for functions that are left out, which are called most often.
+  /// The part for functions that are left out is inline, because these are called most often.
   void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack) {
     if (restarted_ || stopped_) [[unlikely]]
       if (!resume()) return;
@@ -158,7 +158,8 @@ class Thread {
   LiveEvent samples_[samples_per_look];
   std::uint8_t sample_counts_[65536];
   Frame frames_[most_depth];
-  alignas(layout::ChunkHeader) unsigned char scrap_[layout::chunk_bytes];  ///< in a child of fork(), for what is lost
+  alignas(layout::ChunkHeader) unsigned char scrap_[layout::chunk_bytes];  ///< takes what an interrupted hook writes
+                                                                           ///< after fork()
   calls::LivePredictor predictor_;
 };
 

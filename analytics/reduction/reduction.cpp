@@ -17,7 +17,8 @@ using communication::WaitTotals;
 
 namespace {
 
-/// Shares of all waiting: of a rank by a cause that is a trend, and what other waiting may become.
+/// Shares of all waiting: a rank's waiting by one cause is a trend from the first on; other waiting must stay below the
+/// second.
 constexpr double counts = 0.01, may_become = 0.02;
 
 double total_ns(const WaitTotals& waits) {
@@ -117,8 +118,9 @@ void Reducer::try_tolerances(const Offer& offer) {
   }
 }
 
-/// Starts of segments stay as they were, and differ from those of the representative, so that ranks wait for each other
-/// a little longer or shorter.  By how much is learned for each rank and cause, slowly: what is kept changes by leaps.
+/// The begin times of segments are exact, so ranks are offset against each other differently than in the representative
+/// step, and their waiting times change.  The ratio is learned for each rank and cause.  It is changed slowly, because
+/// a small change of it may change many choices.
 template <typename Offer>
 void Reducer::try_steps(double threshold, const Offer& offer) {
   constexpr double most_attempts = 60, most_comparisons = 1e11, pace = 0.1;

@@ -1,4 +1,4 @@
-// Steps that represent others on all ranks at once, so that ranks wait for each other as they did in the step itself.
+// Representative steps that are the same on all ranks, which preserves how ranks wait for each other within a step.
 #pragma once
 
 #include <cstddef>

@@ -190,7 +190,8 @@ bool Draw::calibrate(double known, std::span<const std::span<double>> parts) con
   const double estimated = total(all).total;
   if (!(estimated > 0)) return false;
   for (const std::span<double> part : parts) {
-    // What a unit has beyond the part's share of its sum; these residuals have an estimated total of 0.
+    // The residual of a unit: its value minus the part's share of the unit's sum.  The estimated total of residuals is
+    // 0.
     const double share = total(part).total / estimated;
     for (std::size_t i = 0; i < all.size(); ++i)
       part[i] = known * ((part[i] - share * all[i]) / estimated + share / static_cast<double>(population_size_));

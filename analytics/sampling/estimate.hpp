@@ -55,12 +55,12 @@ class Draw {
   /// @param values  [units], in their order
   Estimate total(std::span<const double> values) const;
 
-  /// Changes values of parts, such as the call paths of a region, whose sum over all ranks and parts is known.  The
-  /// estimated totals of the parts then add up to it, in the proportions of the sample, with the variance of the
-  /// combined ratio estimator (Cochran 1977, section 6.11).  That of a single part is 0, but for rounding.
+  /// Adjusts the values of parts, such as the call paths of a region, to the known total of all parts over all ranks.
+  /// Afterwards, total() of a part is the combined ratio estimate (Cochran 1977, section 6.11) with its variance, and
+  /// the totals of all parts add up to `known`.  The variance of a single part is 0, except for rounding errors.
   /// @param known  at least 0
-  /// @param parts  [parts][units]
-  /// @return false, without a change, if the sampled units have nothing of the parts
+  /// @param parts  [parts][units], changed in place
+  /// @return false if all values are 0, which leaves them unchanged
   bool calibrate(double known, std::span<const std::span<double>> parts) const;
 
   /// Ranks of all strata, and of those with units.

@@ -121,7 +121,7 @@ struct Window {
     std::int64_t ns = 0;  ///< without the regions inside it, 0 or more
   };
   /// Measured on all ranks of the run, whether kept or not, as the history has it; ascending, without regions in which
-  /// no time was spent.  One node has them; none: not known, or another node has them.
+  /// no time was spent.  Only one node of a window stores them.
   std::optional<std::vector<RegionTime>> region_times;
 };
 

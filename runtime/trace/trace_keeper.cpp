@@ -218,7 +218,7 @@ void TraceKeeper::set_times(record::trace::Window& w) {
 /// What all ranks of the run spent in each region, on node 0, for the estimates.  Collective.
 std::optional<std::vector<record::trace::Window::RegionTime>> TraceKeeper::sum_region_times(const WindowBlock& block,
                                                                                             std::int64_t last) {
-  // Around a region that is not traced, events hold its time as well.
+  // If a region is not traced, the events of the region around it include its time, so the times would not agree.
   hide_regions();
   if (std::find(hidden_.begin(), hidden_.end(), true) != hidden_.end()) return std::nullopt;
   std::vector<std::int64_t> sums = region_times(block, first_recorded(block.first_step), last, names_);

@@ -208,7 +208,7 @@ TEST_CASE("functions: signal handlers on their own stack are recorded or counted
   CHECK(static_cast<std::uint64_t>(handled - recorded) * 2 == s.left_out);
 }
 
-TEST_CASE("functions: signal handlers that interrupt calls which are only counted") {
+TEST_CASE("functions: signal handlers interrupt calls of a function that is left out") {
   const Scratch scratch;
   const Outcome outcome = run(scratch, TEST_HOST, {"signals"},
                               "EFFORT_FUNCTIONS=main EFFORT_FUNCTIONS_OVERHEAD=0 EFFORT_FUNCTIONS_FILTER=-leaf");

@@ -339,7 +339,8 @@ class Estimator {
     return out;
   }
 
-  /// Divides the time of a region as kept ranks spent it.  All of it may belong to any of its paths.
+  /// Divides the time of a region among its paths in the proportions of all kept ranks.  The variance assumes that all
+  /// of the time may belong to a single path.
   void divide(double measured, std::uint32_t region, std::vector<sampling::Estimate>& elsewhere) {
     for (const std::int32_t path : region_paths_.of(region)) {
       const double share = region_paths_.share(path, region);

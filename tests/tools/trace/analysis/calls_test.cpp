@@ -173,7 +173,7 @@ TEST_CASE("lost ranks, dropped steps, windows without a sample") {
   CHECK(estimate_calls(trace).calls.empty());
 }
 
-TEST_CASE("a region that was measured on all ranks is known, whoever was drawn") {
+TEST_CASE("the time of a region that was measured on all ranks is exact, whichever ranks are sampled") {
   const auto all = population();
   double truth = 0;
   for (const std::uint64_t draw : {1, 2, 3}) {
@@ -193,13 +193,14 @@ TEST_CASE("a region that was measured on all ranks is known, whoever was drawn")
     CHECK(find(after, "step/solve").seconds.half_width(0.9) == 0);
     CHECK(find(before, "step/solve").seconds.half_width(0.9) > 0);
     CHECK(find(after, "step/solve").count.total == find(before, "step/solve").count.total);
-    // The time around it was not measured, and keeps its interval; its inclusive time gains.
+    // The time of the enclosing region was not measured and keeps its interval.  Its inclusive time becomes more
+    // precise.
     CHECK(find(after, "step").seconds.variance == find(before, "step").seconds.variance);
     const double gained = truth - find(before, "step/solve").seconds.total;
     CHECK(find(after, "step").inclusive.total == Approx(find(before, "step").inclusive.total + gained));
     CHECK(find(after, "step").inclusive.variance < 0.5 * find(before, "step").inclusive.variance);
   }
-  // In one window it is not known: an interval remains, of this window alone.
+  // In one window the time was not measured, so the interval is that of this window.
   Trace trace = sampled(all, 1);
   const double whole = find(estimate_calls(trace), "step/solve").seconds.variance;
   for (std::size_t w = 1; w < all.size(); ++w) trace.windows[w].region_seconds = {{region_solve, 1e-3}};
@@ -211,7 +212,7 @@ TEST_CASE("a region that was measured on all ranks is known, whoever was drawn")
 
 namespace {
 
-/// Ranks that call a region in two places, for times that vary in both with the rank.
+/// Each rank calls a region in two places.  Both times are proportional to a random factor of the rank.
 Trace two_places(std::uint64_t draw, bool measured, double& truth) {
   std::mt19937_64 random(9);
   std::vector<std::pair<std::int64_t, std::int64_t>> ranks;
@@ -240,7 +241,7 @@ Trace two_places(std::uint64_t draw, bool measured, double& truth) {
 
 }  // namespace
 
-TEST_CASE("the measured time of a region divides among its call paths, with honest intervals") {
+TEST_CASE("the measured time of a region is divided among its call paths, and the intervals cover the truth") {
   double coverage = 0, width[2] = {0, 0}, truth = 0;
   constexpr int draws = 600;
   for (int i = 0; i < draws; ++i) {
@@ -258,7 +259,7 @@ TEST_CASE("the measured time of a region divides among its call paths, with hone
   CHECK(width[1] < 0.3 * width[0]);
 }
 
-TEST_CASE("measured times that are not those of the calls are left alone") {
+TEST_CASE("a measured time is not used if it covers more or less than the calls in the trace") {
   const auto seconds = [](Trace trace, std::uint32_t region, const char* path) {
     trace.windows[0].region_seconds = {{region, 1.0}};
     return find(estimate_calls(trace), path).seconds;
@@ -300,7 +301,7 @@ TEST_CASE("measured times that are not those of the calls are left alone") {
   }
 }
 
-TEST_CASE("the time of a region that no sampled rank called is known, its calls are not") {
+TEST_CASE("a region that no sampled rank called has a known time and an unknown number of calls") {
   Trace trace = sampled(population(), 3);
   std::int32_t other = 69;
   while (trace.windows.back().find(other) != nullptr) --other;

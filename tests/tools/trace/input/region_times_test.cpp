@@ -13,7 +13,7 @@ using namespace effort::tools;
 using namespace effort::tools::test;
 namespace fs = std::filesystem;
 
-TEST_CASE("times of regions come with the windows of one node, and are not known without it") {
+TEST_CASE("times of regions are read from the file of node 0, and are unknown if it is missing") {
   const Scratch scratch;
   Trace trace = small_trace(false);
   trace.windows[0].region_seconds = {{region_solve, 5e-6}, {region_waitall, 1e-6}};

@@ -19,7 +19,7 @@ using namespace effort::reduction;
 
 namespace {
 
-/// In each step a random rank is late, by far more than work varies, and all others wait for it.
+/// In each step, a random rank arrives late at a collective, and all others wait for it.
 Record random_delays(std::int32_t ranks, int steps) {
   Program p(ranks);
   std::vector<std::int32_t> everyone(static_cast<std::size_t>(ranks));
@@ -42,7 +42,7 @@ Record random_delays(std::int32_t ranks, int steps) {
 
 }  // namespace
 
-TEST_CASE("steps that represent others on all ranks keep what ranks wait for each other") {
+TEST_CASE("shared steps: the error of each rank's waiting time stays within the limit") {
   constexpr std::int32_t ranks = 6;
   constexpr std::size_t steps = 150;
   const Record record = random_delays(ranks, steps);
@@ -86,7 +86,7 @@ TEST_CASE("steps that represent others on all ranks keep what ranks wait for eac
       if (allowed == 1e-3) CHECK(stored == steps);
     }
   }
-  // The search as a whole needs a fraction of what each rank on its own does.
+  // The whole search, which tries shared steps among others.
   Reducer reducer(record, cut);
   CHECK_FALSE(reducer.reduce({Similarity::iter_avg, 0}).violations.empty());
   const Reduced bounded = reducer.reduce({Similarity::bounded, 0.2});

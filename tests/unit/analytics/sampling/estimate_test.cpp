@@ -218,8 +218,9 @@ TEST_CASE("lost ranks: the others stand for them") {
   CHECK(Draw({60}, {}).total({}).half_width(0.9) < 0);
 }
 
-TEST_CASE("parts whose sum is known: they add up to it, and have honest intervals that are narrower") {
-  // A rank's time in two parts: what varies from rank to rank is in both, so their shares are known better.
+TEST_CASE("calibrated parts add up to the known total, and their intervals are narrower and cover the truth") {
+  // Both parts are proportional to the rank's total, so the sample determines their shares more precisely than the
+  // parts.
   const Population all = normal_strata({60, 120, 20}, 50, 30, 6);
   Population first = all;
   std::mt19937_64 random(3);
@@ -256,7 +257,7 @@ TEST_CASE("parts whose sum is known: they add up to it, and have honest interval
   CHECK(calibrated.coverage > 0.87);
 }
 
-TEST_CASE("a part that is all of a known sum is known; the sum of none is not divided") {
+TEST_CASE("a single part gets the whole known total; nothing changes if no sampled unit has any part") {
   const Draw draw({8, 2}, {{0, 0.5}, {0, 0.5}, {0, 0.5}, {0, 0.5}, {1, 1}});
   std::vector<double> only{0, 2, 4, 6, 3}, none(5), some{1, 0, 0, 0, 1};
   const std::span<double> one[] = {only};

@@ -81,7 +81,7 @@ double recorded_seconds(const World& w, const std::string& region) {
 
 }  // namespace
 
-TEST_CASE("a trace has the time that all ranks spent in each region, kept or not") {
+TEST_CASE("the times of regions in a trace include the ranks that were not kept") {
   for (const auto& split : std::vector<std::vector<int>>{{24}, {7, 8, 9}}) {
     World w;
     w.ranks_per_node = split;
@@ -96,7 +96,7 @@ TEST_CASE("a trace has the time that all ranks spent in each region, kept or not
   }
 }
 
-TEST_CASE("times of regions leave out a first step of which nothing was recorded") {
+TEST_CASE("times of regions exclude the first step if no events were recorded in it") {
   for (const bool late : {false, true}) {
     World w;
     w.ranks_per_node = {2, 1};
@@ -115,7 +115,7 @@ TEST_CASE("times of regions leave out a first step of which nothing was recorded
   }
 }
 
-TEST_CASE("a run that ends before anything is known says that nothing is traced") {
+TEST_CASE("a run that ends before the first look notes that nothing was traced") {
   World w;
   w.steps = 1;
   w.settings.trace.on = true;
