@@ -2,8 +2,8 @@
 //   EFFORT_TRACE=on EFFORT_TRACE_PIN=0-15 EFFORT_TRACE_BUDGET=10000000000 mpirun -np 16 ./simulation
 //   bench_redraws NAME-JOB.trace [draws]
 // The trace holds the truth, so further samples of the same sizes can be drawn from its strata and compared with it:
-// totals of the run per call path, from the sample alone, and with the times of regions that were measured on all
-// ranks. In the latter case the truth, too, adds up to these times.
+// totals of the run per call path, from the sample alone, and with the times and calls of regions that were measured on
+// all ranks. In the latter case the truth, too, adds up to these.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -78,7 +78,7 @@ Calls estimated(Trace& trace, const Sizes& sizes, std::uint64_t number) {
   return out;
 }
 
-/// @param measured  with the times of regions that were measured on all ranks
+/// @param measured  with the times and calls of regions that were measured on all ranks
 /// @return the truth
 Calls compare(Trace trace, int draws, bool measured) {
   Sizes drawn, everyone;
@@ -86,7 +86,9 @@ Calls compare(Trace trace, int draws, bool measured) {
     drawn.emplace_back(), everyone.emplace_back();
     for (const auto& stratum : window.strata)
       drawn.back().push_back(stratum.sample), everyone.back().push_back(stratum.population);
-    if (!measured) window.region_seconds.reset();
+    if (measured) continue;
+    window.region_seconds.reset();
+    window.region_calls.reset();
   }
   Calls truth = estimated(trace, everyone, 0);
   Tally counts, times, inclusive;
@@ -99,22 +101,23 @@ Calls compare(Trace trace, int draws, bool measured) {
     }
   }
   std::printf("%s, %zu windows, %zu call paths, %s\n", count_text(trace.n_ranks, "rank").c_str(), trace.windows.size(),
-              truth.size(), measured ? "with measured times of regions" : "from the sample alone");
+              truth.size(), measured ? "with measured times and calls of regions" : "from the sample alone");
   counts.print("numbers of calls");
   times.print("times");
   inclusive.print("times with inner calls");
   return truth;
 }
 
-/// By how much measured times differ from the sums of all ranks' events.
-void print_differences(const Calls& traced, const Calls& measured) {
+/// By how much what was measured differs from the sums of all ranks' events.
+void print_differences(const char* what, sampling::Estimate CallEstimate::*quantity, const Calls& traced,
+                       const Calls& measured) {
   std::vector<double> differences;
   for (const auto& [path, call] : measured)
-    if (const double events = traced.at(path).seconds.total; events > 0)
-      differences.push_back(std::abs(call.seconds.total / events - 1));
+    if (const double events = (traced.at(path).*quantity).total; events > 0)
+      differences.push_back(std::abs((call.*quantity).total / events - 1));
   if (differences.empty()) return;
   std::sort(differences.begin(), differences.end());
-  std::printf("measured times against sums of events: %.2f %% in the median of call paths, at most %.1f %%\n",
+  std::printf("measured %s against sums of events: %.2f %% in the median of call paths, at most %.2f %%\n", what,
               100 * differences[differences.size() / 2], 100 * differences.back());
 }
 
@@ -128,7 +131,8 @@ int main(int argc, char** argv) try {
   const int draws = argc > 2 ? std::atoi(argv[2]) : 40;
   const Trace trace = read_trace(argv[1]);
   const Calls traced = compare(trace, draws, false), measured = compare(trace, draws, true);
-  print_differences(traced, measured);
+  print_differences("calls", &CallEstimate::count, traced, measured);
+  print_differences("times", &CallEstimate::seconds, traced, measured);
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());

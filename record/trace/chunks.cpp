@@ -1,4 +1,5 @@
 // Contents as chunks.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -138,15 +139,20 @@ std::vector<std::byte> encode(const Window& w) {
     p.count(r.rank, "a rank").number(r.reasons).real(r.probability).integer(r.stratum);
     p.count(r.dropped_steps, "the number of dropped steps").count(r.dropped_events, "the number of dropped events");
   }
-  p.number(w.region_times ? 1 : 0);
-  if (w.region_times) {
-    p.number(w.region_times->size());
+  p.number(w.region_sums ? 1 : 0);
+  if (w.region_sums) {
+    p.number(w.region_sums->size());
     std::int64_t before = 0;
-    for (const Window::RegionTime& t : *w.region_times) {
-      p.count(t.region - before, "the difference between a region and the one before it")
-          .count(t.ns, "a region's time");
-      before = t.region;
+    for (const Window::RegionSum& sum : *w.region_sums) {
+      p.count(sum.region - before, "the difference between a region and the one before it")
+          .count(sum.ns, "a region's time");
+      before = sum.region;
     }
+    const bool counted = std::none_of(w.region_sums->begin(), w.region_sums->end(),
+                                      [](const Window::RegionSum& sum) { return sum.calls < 0; });
+    p.number(counted ? 1 : 0);
+    if (counted)
+      for (const Window::RegionSum& sum : *w.region_sums) p.count(sum.calls, "a region's calls");
   }
   return checked(format::type_window, p, format::parse_window);
 }

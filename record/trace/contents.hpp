@@ -116,13 +116,14 @@ struct Window {
     std::int64_t dropped_events = 0;  ///< their events, if they were counted
   };
   std::vector<Rank> ranks;  ///< kept ranks of this node, ascending
-  struct RegionTime {
+  struct RegionSum {
     std::uint32_t region = 0;
-    std::int64_t ns = 0;  ///< without the regions inside it, 0 or more
+    std::int64_t ns = 0;      ///< without the regions inside it, 0 or more
+    std::int64_t calls = -1;  ///< that began; -1: unknown, as before format 1.6
   };
-  /// Measured on all ranks of the run, whether kept or not, as the history has it; ascending, without regions in which
-  /// no time was spent.  Only one node of a window stores them.
-  std::optional<std::vector<RegionTime>> region_times;
+  /// Measured on all ranks of the run, whether kept or not, times as the history has them; ascending, without regions
+  /// that no rank called.  Only one node of a window stores them.
+  std::optional<std::vector<RegionSum>> region_sums;
 };
 
 /// The coded events of one thread in one window.  A long window may have several, in the order of time.

@@ -19,7 +19,7 @@ using record::format::View;
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint16_t major = 1;
-inline constexpr std::uint16_t minor = 5;
+inline constexpr std::uint16_t minor = 6;
 /// The file may have chunks REPR and SEGS, without which sampled ranks would seem to have no events.
 inline constexpr std::uint32_t feature_reduced = 1;
 /// Sequences and time stamps are coded as the coder's version 2 does.

@@ -198,16 +198,18 @@ Window parse_window(View payload) {
     r.stratum = static_cast<std::int32_t>(stratum);
     w.ranks.push_back(r);
   }
-  if (in.more() && in.number(1, "whether times of regions are known") == 1) {
-    std::vector<Window::RegionTime>& times = w.region_times.emplace();
+  if (in.more() && in.number(1, "whether sums of regions are known") == 1) {
+    std::vector<Window::RegionSum>& sums = w.region_sums.emplace();
     std::uint64_t region = 0;
     for (std::size_t n = in.elements(2); n > 0; --n) {
       const std::uint64_t step = in.number(~std::uint32_t{0}, "a region");
       region += step;
-      if (region > ~std::uint32_t{0} || (step == 0 && !times.empty()))
+      if (region > ~std::uint32_t{0} || (step == 0 && !sums.empty()))
         throw std::runtime_error("regions are not ascending");
-      times.push_back({static_cast<std::uint32_t>(region), in.count(most_time_ns, "a region's time")});
+      sums.push_back({static_cast<std::uint32_t>(region), in.count(most_time_ns, "a region's time")});
     }
+    if (in.more() && in.number(1, "whether calls of regions are known") == 1)
+      for (Window::RegionSum& sum : sums) sum.calls = in.count(std::int64_t{1} << 62, "a region's calls");
   }
   return w;
 }

@@ -27,6 +27,7 @@ void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
   steps = n_steps;
   series.clear();
   work.clear();
+  calls.clear();
   flows.clear();
   delay.clear();
   transfer.clear();
@@ -174,6 +175,15 @@ void Collector::read_arrivals(int local, std::span<const std::byte> record) {
   rank.arrivals.push_back(std::move(a));
 }
 
+void Collector::read_calls(int local, const FrameHeader& h, NodeId region, double calls) {
+  const double share = calls / static_cast<double>(h.last_step - h.first_step + 1);
+  for_each_step(local, h, [&](WindowBlock& block, std::size_t at) {
+    std::vector<double>& sums = block.calls[region];
+    sums.resize(static_cast<std::size_t>(window_));
+    sums[at % static_cast<std::size_t>(window_)] += share;
+  });
+}
+
 void Collector::read_frame(int local, std::span<const std::byte> record) {
   Rank& rank = ranks_[static_cast<std::size_t>(local)];
   FrameHeader h;
@@ -187,7 +197,9 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
   for (std::uint32_t i = 0; i < h.n_entries; ++i) {
     Entry e;
     std::memcpy(&e, record.data() + sizeof h + i * sizeof e, sizeof e);
-    if (e.series >= measure::work_series) {
+    if (e.series == measure::calls_series) {
+      read_calls(local, h, id(Definition::region, e.region), e.value);
+    } else if (e.series >= measure::work_series) {
       const NodeId unit = id(Definition::unit, e.series - measure::work_series);
       divide_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
     } else {

@@ -35,6 +35,7 @@ struct WindowBlock {
   std::vector<double> load, wait, wall;              ///< [n_local][steps] seconds
   std::vector<NodeId> phase;                         ///< [n_local][steps]
   std::map<NodeId, std::vector<double>> work;        ///< by unit: [n_local][steps]
+  std::map<NodeId, std::vector<double>> calls;       ///< by region: [steps] of all local ranks, if there is a trace
   std::map<FlowKey, FlowSum> flows;                  ///< messages seen by the MPI adapter, if COMM_MATRIX is on
   /// [n_local][steps] seconds that others waited for the rank, and that it spent in such calls without waiting; empty
   /// unless COMM_WAITS is on.
@@ -131,6 +132,7 @@ class Collector {
   void read_arrivals(int local, std::span<const std::byte> record);
   void read_traffic(int local, std::span<const std::byte> record);
   void read_frame(int local, std::span<const std::byte> record);
+  void read_calls(int local, const measure::FrameHeader& h, NodeId region, double calls);
   void divide(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
   NodeId outside();  ///< the region of application metrics that were added outside all regions

@@ -43,10 +43,11 @@ struct FrameHeader {
 
 struct Entry {
   std::uint32_t region;  ///< the rank's id; `outside` is allowed for application metrics
-  std::uint16_t series;  ///< metric, or work_series + unit
+  std::uint16_t series;  ///< metric, calls_series, or work_series + unit
   std::uint16_t reserved;
   double value;
 };
+inline constexpr std::uint16_t calls_series = 0x7fff;  ///< calls that began, for a trace; not in the history
 inline constexpr std::uint16_t work_series = 0x8000;
 inline constexpr std::uint32_t whole_step = 0xffffffff;  ///< region of values that are read once for the whole step
 

@@ -94,6 +94,7 @@ void Recorder::record(const Record& record) noexcept {
 
 void Recorder::record_events(recording::Memory memory) {
   events_.turn_on(memory);
+  frame_.count_calls();
   slot();  // the thread that ends steps records them, even if it marks no regions
 }
 

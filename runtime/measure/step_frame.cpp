@@ -23,6 +23,7 @@ void StepFrame::define(const Defined& d) {
   if (d.what == Definition::unit) work_.push_back(0);
   values_.resize(n_series_ * kinds_.size());
   if (derived_.of_threads()) teams_.resize(kinds_.size());
+  if (!calls_.empty()) count_calls();
 }
 
 void StepFrame::begin() noexcept { load_ = measuring_ = wait = cpu_wait = 0; }
@@ -39,6 +40,7 @@ void StepFrame::fold(std::uint32_t series, std::uint32_t region, double value, b
 
 void StepFrame::add_calls(std::uint32_t region, double n) {
   if (derived_.calls != 0) value(derived_.calls, region) += n;
+  if (!calls_.empty()) calls_[region] += n;
 }
 
 void StepFrame::add_thread(double load, double measuring) noexcept {
@@ -75,6 +77,7 @@ void StepFrame::write(FrameHeader& h, RecordStream& out) {
   };
   for (std::uint32_t m = 0; m < n_series_; ++m)
     for (std::uint32_t r = 0; r < n_regions(); ++r) entry(r, m, value(m, r));
+  for (std::uint32_t r = 0; r < calls_.size(); ++r) entry(r, calls_series, calls_[r]);
   for (std::size_t c = 0; c < step_metrics_.size(); ++c) {
     // The values of a frame of several steps are later divided equally among them, which must not change a state.
     if (step_metrics_[c].value) step_values_[c] *= static_cast<double>(h.last_step - h.first_step + 1);

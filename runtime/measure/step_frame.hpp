@@ -42,6 +42,8 @@ class StepFrame {
 
   /// Takes a published definition into account.
   void define(const Defined& d);
+  /// From now on, calls are also written as calls_series.
+  void count_calls() { calls_.resize(kinds_.size()); }
   std::uint32_t n_regions() const noexcept {
     return static_cast<std::uint32_t>(kinds_.size());
   }  ///< `outside` included
@@ -86,6 +88,7 @@ class StepFrame {
   const DerivedMetrics derived_;
   const std::vector<CounterChoice::Metric>& step_metrics_;
   std::vector<double> values_;       ///< [series][region]
+  std::vector<double> calls_;        ///< [region] for calls_series; empty unless requested
   std::vector<double> work_;         ///< [unit]
   std::vector<double> step_values_;  ///< [step counter]
   std::vector<Team> teams_;          ///< [region]; empty unless a metric of threads was requested

@@ -23,7 +23,7 @@ void TraceKeeper::remember(record::trace::Window window) {
     kept[static_cast<std::size_t>(log_.setup().local_of(r.rank))] = true;
   }
   window.ranks.clear();
-  window.region_times.reset();
+  window.region_sums.reset();
   written_.push_back({std::move(window), std::move(kept)});
   if (written_.size() > most_remembered) written_.pop_front();
 }

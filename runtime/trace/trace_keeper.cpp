@@ -3,7 +3,7 @@
 #include "runtime/config/trace_settings.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/recording/members.hpp"
-#include "runtime/trace/region_times.hpp"
+#include "runtime/trace/region_sums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -177,7 +177,7 @@ void TraceKeeper::keep(const window::Result& known, const WindowBlock& block, st
   window.window = window_;
   window.first_step = first;
   window.last_step = last;
-  if (kept.has_sample()) window.region_times = sum_region_times(block, last);
+  if (kept.has_sample()) window.region_sums = sum_regions(block, last);
   attempt(first, [&] {
     if (file_.good() && records()) write(kept, std::move(window));
   });
@@ -215,18 +215,19 @@ void TraceKeeper::set_times(record::trace::Window& w) {
   w.end_ns = measure::ns_of(latest - origin_);
 }
 
-/// What all ranks of the run spent in each region, on node 0, for the estimates.  Collective.
-std::optional<std::vector<record::trace::Window::RegionTime>> TraceKeeper::sum_region_times(const WindowBlock& block,
-                                                                                            std::int64_t last) {
+/// What all ranks of the run did in each region, on node 0, for the estimates.  Collective.
+std::optional<std::vector<record::trace::Window::RegionSum>> TraceKeeper::sum_regions(const WindowBlock& block,
+                                                                                      std::int64_t last) {
   // If a region is not traced, the events of the region around it include its time, so the times would not agree.
   hide_regions();
   if (std::find(hidden_.begin(), hidden_.end(), true) != hidden_.end()) return std::nullopt;
-  std::vector<std::int64_t> sums = region_times(block, first_recorded(block.first_step), last, names_);
+  std::vector<std::int64_t> sums = region_sums(block, first_recorded(block.first_step), last, names_);
   nodes_.allreduce(std::span<std::int64_t>(sums), ReduceOp::sum);
   if (nodes_.rank() != 0) return std::nullopt;
-  std::vector<record::trace::Window::RegionTime> out;
-  for (std::size_t r = 0; r < sums.size(); ++r)
-    if (sums[r] > 0) out.push_back({static_cast<std::uint32_t>(r), sums[r]});
+  std::vector<record::trace::Window::RegionSum> out;
+  const std::size_t n = sums.size() / 2;
+  for (std::size_t r = 0; r < n; ++r)
+    if (sums[r] > 0 || sums[n + r] > 0) out.push_back({static_cast<std::uint32_t>(r), sums[r], sums[n + r]});
   return out;
 }
 

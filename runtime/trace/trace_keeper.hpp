@@ -80,8 +80,7 @@ class TraceKeeper {
   }
   sampling::KeptRanks choose(const window::Result& known, std::int64_t first, bool rebalanced);
   std::int64_t first_recorded(std::int64_t first);
-  std::optional<std::vector<record::trace::Window::RegionTime>> sum_region_times(const WindowBlock& block,
-                                                                                 std::int64_t last);
+  std::optional<std::vector<record::trace::Window::RegionSum>> sum_regions(const WindowBlock& block, std::int64_t last);
   void write(const sampling::KeptRanks& kept, record::trace::Window window);
   std::vector<std::pair<std::int32_t, RankEvents>> partners_of(const sampling::KeptRanks& kept, std::int64_t first,
                                                                std::int64_t last);

@@ -255,11 +255,11 @@ ordered_json calls_json(const TraceFindings& f) {
     };
     out.push_back({{"path", call.path},
                    {"count", call.count.total},
-                   {"count_error", half(call.sampled, call.count)},
+                   {"count_error", half(call.counted, call.count)},
                    {"seconds", call.seconds.total},
                    {"seconds_error", half(call.timed, call.seconds)},
                    {"seen", call.seen},
-                   {"sampled", call.sampled},
+                   {"counted", call.counted},
                    {"timed", call.timed}});
   }
   return out;

@@ -63,9 +63,11 @@ file::Window window_of(const Trace& trace, const TraceWindow& window, std::int32
       out.ranks.push_back(
           {kept.rank, kept.reasons, kept.probability, kept.stratum, kept.dropped_steps, kept.dropped_events});
   if (window.region_seconds && node == 0) {
-    out.region_times.emplace();
+    out.region_sums.emplace();
     for (const auto& [region, seconds] : *window.region_seconds)
-      out.region_times->push_back({region, static_cast<std::int64_t>(1e9 * seconds + 0.5)});
+      out.region_sums->push_back(
+          {region, static_cast<std::int64_t>(1e9 * seconds + 0.5),
+           window.region_calls ? static_cast<std::int64_t>(window.region_calls->at(region)) : -1});
   }
   return out;
 }

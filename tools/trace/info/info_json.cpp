@@ -79,7 +79,7 @@ ordered_json calls_json(const TraceFindings& f) {
     };
     out.push_back({{"path", call.path},
                    {"count", call.count.total},
-                   {"count_error", error(call.sampled, call.count)},
+                   {"count_error", error(call.counted, call.count)},
                    {"seconds", call.seconds.total},
                    {"seconds_error", error(call.timed, call.seconds)},
                    {"inclusive_seconds", call.inclusive.total},
@@ -88,6 +88,7 @@ ordered_json calls_json(const TraceFindings& f) {
                    {"bytes_error", error(call.sampled, call.bytes)},
                    {"seen", call.seen},
                    {"sampled", call.sampled},
+                   {"counted", call.counted},
                    {"timed", call.timed}});
   }
   return out;
@@ -128,6 +129,7 @@ ordered_json trace_info_json(const TraceFindings& f) {
   out["damaged_chunks"] = trace.damaged_chunks;
   out["sampled_windows"] = f.calls.windows;
   out["measured_windows"] = f.calls.measured;
+  out["counted_windows"] = f.calls.counted;
   out["sampled_steps"] = f.calls.steps;
   out["calls"] = calls_json(f);
   out["notes"] = trace.notes;

@@ -197,7 +197,7 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
     const auto cell = [&](bool known, const sampling::Estimate& estimate, auto&& text) {
       return with_error(known, estimate, f.trace.confidence, text, terminal);
     };
-    table.add({name_text(call.path, 60), cell(call.sampled, call.count, grouped),
+    table.add({name_text(call.path, 60), cell(call.counted, call.count, grouped),
                cell(call.timed, call.seconds, seconds_text),
                call.bytes.total > 0 ? cell(call.sampled, call.bytes, bytes_text) : "", grouped(call.seen)});
   }
@@ -239,11 +239,13 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
     out.push_back(plural(static_cast<std::int64_t>(f.calls.without_sample), "window") +
                   " without a sample: the estimates leave them out");
   if (f.calls.measured > 0)
-    out.push_back("the time in each region was measured on all ranks" +
+    out.push_back((f.calls.counted == f.calls.measured
+                       ? "the time in each region, and its calls, were measured on all ranks"
+                       : "the time in each region was measured on all ranks") +
                   (f.calls.measured < f.calls.windows ? " in " + std::to_string(f.calls.measured) + " of " +
                                                             plural(static_cast<std::int64_t>(f.calls.windows), "window")
                                                       : std::string()) +
-                  ": of these times, only the division among call paths is estimated");
+                  ": only how these divide among call paths is estimated");
   if (f.calls.partly > 0)
     out.push_back("in " + plural(static_cast<std::int64_t>(f.calls.partly), "window") +
                   " some of the ranks have no sample: the others stand for them");

@@ -169,11 +169,17 @@ void Assembly::merge(const file::Window& window) {
   out.error = std::max(out.error, window.error);
   out.confidence = out.confidence < 0 ? window.confidence : std::min(out.confidence, window.confidence);
   if (out.strata.empty()) out.strata = window.strata;
-  if (window.region_times && !out.region_seconds) {
+  if (window.region_sums && !out.region_seconds) {
     out.region_seconds.emplace();
-    for (const auto& time : *window.region_times)
-      if (const auto region = regions_.find(time.region))
-        out.region_seconds->emplace(*region, 1e-9 * static_cast<double>(time.ns));
+    const bool counted = std::none_of(window.region_sums->begin(), window.region_sums->end(),
+                                      [](const auto& sum) { return sum.calls < 0; });
+    if (counted) out.region_calls.emplace();
+    for (const auto& sum : *window.region_sums) {
+      const auto region = regions_.find(sum.region);
+      if (!region) continue;
+      if (sum.ns > 0) out.region_seconds->emplace(*region, 1e-9 * static_cast<double>(sum.ns));
+      if (counted && sum.calls > 0) out.region_calls->emplace(*region, static_cast<double>(sum.calls));
+    }
   }
   for (const file::Window::Rank& rank : window.ranks) {
     KeptRank kept{rank.rank, rank.reasons, rank.probability, rank.stratum, rank.dropped_steps, rank.dropped_events};

@@ -58,8 +58,8 @@ struct TraceWindow {
   std::vector<record::trace::Window::Stratum> strata;
   std::vector<KeptRank> ranks;  ///< ascending
   /// Seconds that all ranks of the run spent in each region (index in Trace::regions), also those that were not kept,
-  /// without the regions inside it.  None: not known.
-  std::optional<std::map<std::uint32_t, double>> region_seconds;
+  /// without the regions inside it; and the calls of each region that began.  None: not known.
+  std::optional<std::map<std::uint32_t, double>> region_seconds, region_calls;
 
   const KeptRank* find(std::int32_t rank) const;
   KeptRank* find(std::int32_t rank);

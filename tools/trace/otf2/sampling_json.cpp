@@ -79,10 +79,13 @@ ordered_json window_json(const Trace& trace, const TraceWindow& window) {
   for (const KeptRank& kept : window.ranks)
     out["ranks"].push_back(
         {kept.rank, kept.reasons, kept.probability, kept.stratum, kept.dropped_steps, kept.dropped_events, kept.lost});
-  if (window.region_seconds) {
-    ordered_json& times = out["region_seconds"] = ordered_json::array();
-    for (const auto& [region, seconds] : *window.region_seconds) times.push_back({trace.regions[region].name, seconds});
-  }
+  const auto sums = [&](const char* name, const std::optional<std::map<std::uint32_t, double>>& of_region) {
+    if (!of_region) return;
+    ordered_json& list = out[name] = ordered_json::array();
+    for (const auto& [region, sum] : *of_region) list.push_back({trace.regions[region].name, sum});
+  };
+  sums("region_seconds", window.region_seconds);
+  sums("region_calls", window.region_calls);
   return out;
 }
 
@@ -113,16 +116,19 @@ TraceWindow window_from(const json& from, const std::map<std::string, std::uint3
     if (!out.ranks.empty() && out.ranks.back().rank >= kept.rank) throw std::runtime_error("ranks are not in order");
     out.ranks.push_back(kept);
   }
-  if (from.contains("region_seconds")) {
-    out.region_seconds.emplace();
-    for (const json& time : from.at("region_seconds")) {
-      const auto at = regions.find(time.at(0));
-      const double seconds = time.at(1);
-      if (!(seconds >= 0 && seconds < 1e12)) throw std::runtime_error("a region's time is out of range");
+  const auto sums = [&](const char* name, double most, std::optional<std::map<std::uint32_t, double>>& of_region) {
+    if (!from.contains(name)) return;
+    of_region.emplace();
+    for (const json& entry : from.at(name)) {
+      const auto at = regions.find(entry.at(0));
+      const double sum = entry.at(1);
+      if (!(sum >= 0 && sum < most)) throw std::runtime_error(std::string(name) + " is out of range");
       // A region without a name in the archive was recorded by no kept rank.
-      if (at != regions.end()) (*out.region_seconds)[at->second] += seconds;
+      if (at != regions.end()) (*of_region)[at->second] += sum;
     }
-  }
+  };
+  sums("region_seconds", 1e12, out.region_seconds);
+  sums("region_calls", 1e19, out.region_calls);
   return out;
 }
 

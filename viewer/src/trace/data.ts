@@ -28,7 +28,7 @@ export interface CallJson {
   seconds: number;
   seconds_error: number | null;
   seen: number;
-  sampled: boolean;
+  counted: boolean;
   timed: boolean;
 }
 

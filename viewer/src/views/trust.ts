@@ -130,7 +130,7 @@ function calls({ json, run }: Trace): HTMLElement {
                   .map((name) => run.short(name))
                   .join(" / ")
               ),
-              h("td", { class: "number" }, cell(call.sampled, call.count, call.count_error, grouped)),
+              h("td", { class: "number" }, cell(call.counted, call.count, call.count_error, grouped)),
               h("td", { class: "number" }, cell(call.timed, call.seconds, call.seconds_error, seconds)),
               h("td", { class: "number" }, grouped(call.seen))
             )

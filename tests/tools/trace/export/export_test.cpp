@@ -58,6 +58,7 @@ TEST_CASE("otf2: what is written reads back") {
   const Scratch scratch;
   Trace trace = small_trace(true);
   trace.windows[0].region_seconds = {{region_solve, 5e-6}, {region_waitall, 1e-6}};
+  trace.windows[0].region_calls = {{region_solve, 70}};
   const Trace same = round_trip(scratch, trace, "archive");
   REQUIRE(same.threads.size() == trace.threads.size());
   for (std::size_t t = 0; t < trace.threads.size(); ++t) {
@@ -74,6 +75,8 @@ TEST_CASE("otf2: what is written reads back") {
   CHECK(same.node_of == trace.node_of);
   CHECK(same.guide == "load");
   REQUIRE(same.windows.size() == 2);
+  CHECK(same.windows[0].region_calls == trace.windows[0].region_calls);
+  CHECK_FALSE(same.windows[1].region_calls.has_value());
   CHECK(same.windows[1].ordinal == 2);
   CHECK(same.windows[1].ranks[0].reasons == trace.windows[1].ranks[0].reasons);
   CHECK(same.windows[1].ranks[0].probability == 0.5);

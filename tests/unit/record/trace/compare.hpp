@@ -79,12 +79,13 @@ inline void check_window(const Window& a, const Window& b) {
     CHECK(a.ranks[i].dropped_steps == b.ranks[i].dropped_steps);
     CHECK(a.ranks[i].dropped_events == b.ranks[i].dropped_events);
   }
-  REQUIRE(a.region_times.has_value() == b.region_times.has_value());
-  if (!a.region_times) return;
-  REQUIRE(a.region_times->size() == b.region_times->size());
-  for (std::size_t i = 0; i < a.region_times->size(); ++i) {
-    CHECK((*a.region_times)[i].region == (*b.region_times)[i].region);
-    CHECK((*a.region_times)[i].ns == (*b.region_times)[i].ns);
+  REQUIRE(a.region_sums.has_value() == b.region_sums.has_value());
+  if (!a.region_sums) return;
+  REQUIRE(a.region_sums->size() == b.region_sums->size());
+  for (std::size_t i = 0; i < a.region_sums->size(); ++i) {
+    CHECK((*a.region_sums)[i].region == (*b.region_sums)[i].region);
+    CHECK((*a.region_sums)[i].ns == (*b.region_sums)[i].ns);
+    CHECK((*a.region_sums)[i].calls == (*b.region_sums)[i].calls);
   }
 }
 

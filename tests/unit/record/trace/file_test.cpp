@@ -219,9 +219,9 @@ TEST_CASE("inconsistent contents are not written") {
   CHECK_THROWS_AS(encode(s.windows[1]), std::invalid_argument);
   s.windows[2].ranks[0].probability = 2;
   CHECK_THROWS_AS(encode(s.windows[2]), std::invalid_argument);
-  for (const auto& wrong :
-       std::vector<std::vector<Window::RegionTime>>{{{1, -1}}, {{2, 5}, {2, 5}}, {{2, 5}, {1, 5}}}) {
-    s.windows[3].region_times = wrong;
+  for (const auto& wrong : std::vector<std::vector<Window::RegionSum>>{
+           {{1, -1, 0}}, {{2, 5, 1}, {2, 5, 1}}, {{2, 5, 1}, {1, 5, 1}}, {{1, 0, INT64_MAX}}}) {
+    s.windows[3].region_sums = wrong;
     CHECK_THROWS_AS(encode(s.windows[3]), std::invalid_argument);
   }
 }

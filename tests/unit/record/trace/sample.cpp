@@ -51,8 +51,9 @@ Sample sample(int kinds, bool reduced) {
                     {{8, 2}, {4, 1}},
                     {},
                     {}};
-      if (w > 0) window.region_times.emplace();
-      if (w == 2) window.region_times = {{0, 1}, {2, 5'000'000'000}, {3, 0}, {1'000'000, 77}};
+      if (w > 0) window.region_sums.emplace();
+      if (w == 2)
+        window.region_sums = {{0, 1, 0}, {2, 5'000'000'000, 4}, {3, 0, 1}, {1'000'000, 77, 1'000'000'000'000}};
       for (const std::int32_t rank : {node.ranks[0], node.ranks[2]}) {
         window.ranks.push_back(
             {rank, static_cast<std::uint16_t>(rank == 0 ? reason_sample | reason_critical : reason_partner), 0.25,

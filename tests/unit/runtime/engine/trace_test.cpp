@@ -50,22 +50,30 @@ TEST_CASE("the same ranks are kept for the same reasons, however ranks are divid
 
 namespace {
 
-/// Seconds in a region of the run, from all windows of all files.
-double traced_seconds(const World& w, const std::string& region) {
-  double sum = 0;
+struct Sums {
+  double seconds = 0;
+  std::int64_t calls = 0;
+};
+
+/// A region of the run, from all windows of all files.
+Sums traced(const World& w, const std::string& region) {
+  Sums sums;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
     if (entry.path().extension() != ".trc") continue;
     const record::trace::Reader file(entry.path());
     std::map<std::uint32_t, std::string> names;
     for (const auto& r : file.names().regions) names[r.id] = r.name;
     for (const auto& window : file.windows()) {
-      REQUIRE(window.region_times.has_value() == (window.node == 0));
-      if (!window.region_times) continue;
-      for (const auto& time : *window.region_times)
-        if (names.at(time.region) == region) sum += 1e-9 * static_cast<double>(time.ns);
+      REQUIRE(window.region_sums.has_value() == (window.node == 0));
+      if (!window.region_sums) continue;
+      for (const auto& sum : *window.region_sums) {
+        if (names.at(sum.region) != region) continue;
+        sums.seconds += 1e-9 * static_cast<double>(sum.ns);
+        sums.calls += sum.calls;
+      }
     }
   }
-  return sum;
+  return sums;
 }
 
 double recorded_seconds(const World& w, const std::string& region) {
@@ -81,7 +89,7 @@ double recorded_seconds(const World& w, const std::string& region) {
 
 }  // namespace
 
-TEST_CASE("the times of regions in a trace include the ranks that were not kept") {
+TEST_CASE("the times and calls of regions in a trace include the ranks that were not kept") {
   for (const auto& split : std::vector<std::vector<int>>{{24}, {7, 8, 9}}) {
     World w;
     w.ranks_per_node = split;
@@ -92,11 +100,13 @@ TEST_CASE("the times of regions in a trace include the ranks that were not kept"
     for (const std::string& failure : w.failures) CHECK(failure.empty());
     const double recorded = recorded_seconds(w, "solve");
     CHECK(recorded > 0);
-    CHECK(traced_seconds(w, "solve") == Catch::Approx(recorded).margin(1e-8));  // whole nanoseconds in each file
+    const Sums sums = traced(w, "solve");
+    CHECK(sums.seconds == Catch::Approx(recorded).margin(1e-8));  // whole nanoseconds in each file
+    CHECK(sums.calls == 24 * 20 * w.steps);
   }
 }
 
-TEST_CASE("times of regions exclude the first step if no events were recorded in it") {
+TEST_CASE("times and calls of regions exclude the first step if no events were recorded in it") {
   for (const bool late : {false, true}) {
     World w;
     w.ranks_per_node = {2, 1};
@@ -108,10 +118,11 @@ TEST_CASE("times of regions exclude the first step if no events were recorded in
       return 1.0;
     };
     w.run();
-    const double recorded = recorded_seconds(w, "solve"), traced = traced_seconds(w, "solve");
-    CAPTURE(late, recorded, traced);
+    const double recorded = recorded_seconds(w, "solve"), seconds = traced(w, "solve").seconds;
+    CAPTURE(late, recorded, seconds);
     CHECK(recorded > 0);
-    CHECK((late ? traced < 0.5 * recorded : traced > 0.99 * recorded));
+    CHECK((late ? seconds < 0.5 * recorded : seconds > 0.99 * recorded));
+    CHECK(traced(w, "solve").calls == 3 * (w.steps - (late ? 1 : 0)));
   }
 }
 
@@ -275,7 +286,7 @@ TEST_CASE("groups have samples of their own, and another metric guides") {
       CHECK(window.strata[0].sample == 2);
       CHECK(window.strata[1].sample == 1);
       CHECK(window.error >= 0);
-      CHECK_FALSE(window.region_times.has_value());  // those around the region would lack its time
+      CHECK_FALSE(window.region_sums.has_value());  // those around the region would lack its time
       for (const auto& r : window.ranks) {
         if (r.rank < 10 && (r.reasons & record::trace::reason_sample)) ++in_group[window.window];
         if (r.rank == 4) CHECK((r.reasons & (record::trace::reason_sample | record::trace::reason_pin)) == 17);
