@@ -84,7 +84,10 @@ bool Process::open() {
   if (at == MAP_FAILED) return false;
   device_ = status.st_dev;
   inode_ = status.st_ino;
-  if (!table_) table_ = static_cast<Slot*>(anonymous(sizeof(Slot) << table_bits));
+  if (table_)
+    ::madvise(table_, sizeof(Slot) << table_bits, MADV_DONTNEED);  // the parent's: zeros from now on
+  else
+    table_ = static_cast<Slot*>(anonymous(sizeof(Slot) << table_bits));
   if (!table_) return false;
   header_ = static_cast<layout::Header*>(at);
   header_->version = layout::version;
@@ -105,14 +108,15 @@ void Process::forked() {
   // The mappings are shared with the parent, so nothing may be written there any more.
   locked_.store(false, std::memory_order_relaxed);
   if (state() != State::on) return;
+  state_.store(State::off, std::memory_order_relaxed);  // for signal handlers that interrupt what follows
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   header_ = nullptr;
   modules_chunk_ = nullptr;
   n_functions_ = n_modules_ = n_known_ = 0;
   std::fill(std::begin(entries_), std::end(entries_), nullptr);
-  ::munmap(table_, sizeof(Slot) << table_bits);
-  table_ = nullptr;
-  state_.store(State::unknown, std::memory_order_release);
+  // A hook that a signal handler has interrupted to fork may still read the table, so it stays until the next start.
   forget_parent();
+  state_.store(State::unknown, std::memory_order_release);
 }
 
 namespace {
@@ -123,6 +127,7 @@ std::size_t in_page(std::uint64_t at) { return at & (static_cast<std::size_t>(::
 }  // namespace
 
 layout::ChunkHeader* Process::new_chunks(std::uint32_t n) {
+  if (!header_) return nullptr;  // an interrupted hook, in a child of fork()
   const std::uint32_t index = __atomic_fetch_add(&header_->chunks, n, __ATOMIC_RELAXED);
   const std::size_t bytes = std::size_t{layout::chunk_bytes} * n;
   const std::uint64_t offset = layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index;

@@ -65,7 +65,7 @@ void Thread::restart() {
   busy = false;
   calls_ = stamps_ = {};  // the parent's
   // A signal handler that forks may have interrupted a hook, which goes on in the child.
-  calls_.now = reinterpret_cast<layout::ChunkHeader*>(scrap_);
+  calls_.now = stamps_.now = reinterpret_cast<layout::ChunkHeader*>(scrap_);
 }
 
 bool Thread::begin() {
