@@ -185,6 +185,7 @@ void Thread::after_fork() {
   restarted_ = false;
   stopped_ = !process.start();
   if (stopped_) return;
+  calls_ = stamps_ = {};  // what an interrupted hook has changed
   std::memset(static_cast<void*>(&predictor_), 0, sizeof predictor_);
   number_ = process.next_thread();
   left_out_ = skipped_ = 0;

@@ -190,6 +190,19 @@ TEST_CASE("functions: the child of a fork goes on in a recording of its own, ins
   CHECK(parent.open.empty());
 }
 
+TEST_CASE("functions: a signal handler that interrupts hooks may fork, and the child goes on") {
+  for (const std::string stamps : {"0", "1"}) {
+    const Scratch scratch;
+    const Outcome outcome = run(scratch, TEST_HOST, {"forks_in_handlers"},
+                                "EFFORT_FUNCTIONS=main EFFORT_FUNCTIONS_OVERHEAD=0 EFFORT_FUNCTIONS_STAMPS=" + stamps);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.out == "0\n");  // no child failed
+    const Recorded r = read(scratch / ".");
+    CHECK(r.streams.size() == 61);
+    for (const Seen& s : r.streams) CHECK(s.strays == 0);
+  }
+}
+
 TEST_CASE("functions: signal handlers on their own stack are recorded or counted, and disturb no call") {
   const Scratch scratch;
   const Outcome outcome = run(scratch, TEST_HOST, {"signals"});

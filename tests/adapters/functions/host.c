@@ -105,6 +105,36 @@ CALL void signals(void) {
   printf("%d\n", handled);
 }
 
+static volatile int in_forked, forked, failed;
+QUIET static void fork_handler(int number) {
+  (void)number;
+  if (in_forked || forked == 60) return;
+  ++forked;
+  const pid_t child = fork();
+  if (child == 0) {
+    in_forked = 1;
+    return;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) ++failed;
+}
+/* Most of the time is spent in hooks, so that is where most children begin. */
+CALL void forks_in_handlers(void) {
+  struct sigaction action = {.sa_handler = fork_handler, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  const struct itimerval often = {{0, 2000}, {0, 2000}};
+  setitimer(ITIMER_REAL, &often, NULL);
+  while (forked < 60 || in_forked) {
+    repeat(2000);
+    if (in_forked) {
+      other();
+      _exit(0);
+    }
+  }
+  printf("%d\n", failed);
+}
+
 CALL int recurse(int n) { return n == 0 ? 0 : 1 + recurse(n - 1); }
 
 CALL void early(void) { ++sink; }
@@ -166,6 +196,8 @@ int main(int argc, char** argv) {
     threads();
   else if (!strcmp(mode, "fork"))
     forks();
+  else if (!strcmp(mode, "forks_in_handlers"))
+    forks_in_handlers();
   else if (!strcmp(mode, "signals"))
     signals();
   else if (!strcmp(mode, "recursion"))
