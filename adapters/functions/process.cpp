@@ -142,6 +142,8 @@ layout::ChunkHeader* Process::new_chunks(std::uint32_t n) {
     at = ::mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
   direct::close(fd);
   if (at == MAP_FAILED) return nullptr;
+  // Otherwise, the first store to a chunk reads ahead, which takes 40 to 100 us.
+  ::madvise(at, before + bytes, MADV_RANDOM);
   return reinterpret_cast<layout::ChunkHeader*>(static_cast<char*>(at) + before);
 }
 

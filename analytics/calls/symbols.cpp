@@ -3,7 +3,7 @@
 namespace effort::calls {
 
 SymbolCoder::SymbolCoder()
-    : slots_(n_contexts << table_bits),
+    : slots_((n_contexts - 1) << table_bits),
       models_(std::size_t{1} << models_bits),
       guess_models_(4 * n_contexts * 4 * 64),
       mixers_(std::size_t{4} << n_contexts),
@@ -17,9 +17,10 @@ void SymbolCoder::find_slots(ListState& l) {
       hashed(hashed(l.last[0], l.function), 1)};
   const std::vector<std::uint32_t>& before = last_list(l);
   l.aligned.symbol = l.place < before.size() ? before[l.place] : 0;
+#pragma GCC unroll 8
   for (std::size_t i = 1; i < n_contexts; ++i) {
-    l.slots[i] = contexts[i] >> (32 - table_bits);
-    Slot& s = slot(l, i);
+    Slot& s = slots_[(i - 1) << table_bits | contexts[i] >> (32 - table_bits)];
+    l.slots[i] = &s;
     const auto check = static_cast<std::uint16_t>(contexts[i]);
     if (s.check != check) s = {check, 0, 0, 0, 0};
   }

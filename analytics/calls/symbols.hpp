@@ -52,7 +52,7 @@ struct ListState {
   Slot aligned;                         ///< the guess of that list
   std::array<std::uint32_t, 3> last{};  ///< the last symbols: 0: none, or node + 2
   std::array<std::uint32_t, 3> last_functions{};
-  std::array<std::uint32_t, n_contexts> slots{};  ///< where the current symbol's contexts keep their guesses
+  std::array<Slot*, n_contexts> slots{};  ///< where the current symbol's contexts keep their guesses; 0: aligned
 };
 
 class SymbolCoder {
@@ -90,6 +90,8 @@ class SymbolCoder {
   template <typename Io>
   bool mixed(Io& io, bool bit, const std::array<std::uint32_t, 3>& contexts, std::uint32_t node);
   template <typename Io>
+  std::uint32_t code_other_count(Io& io, std::uint32_t count, const std::array<std::uint32_t, 3>& contexts);
+  template <typename Io>
   bool guess(Io& io, bool right, std::uint32_t symbol, int attempt, ListState& list);
   void find_slots(ListState& list);
   void learn_symbol(ListState& list, std::uint32_t symbol);
@@ -99,15 +101,12 @@ class SymbolCoder {
     static const std::vector<std::uint32_t> none;
     return list.function < last_lists_.size() ? last_lists_[list.function] : none;
   }
-  Slot& slot(ListState& list, std::size_t i) {
-    if (i == 0) return list.aligned;
-    return slots_[i << table_bits | list.slots[i]];
-  }
+  static Slot& slot(ListState& list, std::size_t i) { return i == 0 ? list.aligned : *list.slots[i]; }
 
   std::vector<std::vector<std::uint32_t>> last_lists_;  ///< by function + 1
-  std::vector<Slot> slots_;
-  std::vector<codec::BitModel> models_;        ///< by hashed context
-  std::vector<codec::BitModel> guess_models_;  ///< by context, its record and whether it agrees
+  std::vector<Slot> slots_;                             ///< [contexts but the first][hash]
+  std::vector<codec::BitModel> models_;                 ///< by hashed context
+  std::vector<codec::BitModel> guess_models_;           ///< by context, its record and whether it agrees
   std::vector<codec::Mixer> mixers_, count_mixers_;
   std::vector<std::vector<std::uint32_t>> nodes_of_;  ///< by function, oldest first
   std::vector<std::uint32_t> last_counts_;
@@ -144,6 +143,7 @@ template <typename Io>
 bool SymbolCoder::guess(Io& io, bool right, std::uint32_t symbol, int attempt, ListState& list) {
   std::array<codec::BitModel*, n_contexts> inputs;
   std::uint32_t agreement = 0;
+#pragma GCC unroll 8
   for (std::size_t i = 0; i < n_contexts; ++i) {
     const Slot& s = slot(list, i);
     const std::uint32_t view = s.symbol == 0 ? 0 : s.symbol == symbol ? 1 : s.second == symbol ? 2 : 3;
@@ -164,18 +164,21 @@ Symbol SymbolCoder::code(Io& io, Symbol symbol, ListState& list, const std::vect
                          std::uint32_t n_functions) {
   find_slots(list);
   io.reserve(512);
-  // The guesses, without repetition; a list has no node twice in a row.
-  std::array<std::uint32_t, 2 * n_contexts> guesses;
-  std::size_t n = 0;
-  const auto propose = [&](std::uint32_t guess) {
-    if (guess == 0 || guess == list.last[0]) return;
-    for (std::size_t j = 0; j < n; ++j)
-      if (guesses[j] == guess) return;
-    guesses[n++] = guess;
+  // The guesses, without repetition; a list has no node twice in a row.  The first one is usually right.
+  constexpr std::size_t most = 4;
+  std::array<std::uint32_t, most> guesses;
+  std::size_t proposed = 0;
+  const auto next_guess = [&](std::size_t n) -> std::uint32_t {
+    while (proposed < 2 * n_contexts) {
+      const Slot& s = slot(list, proposed < n_contexts ? proposed : proposed - n_contexts);
+      const std::uint32_t guess = proposed++ < n_contexts ? s.symbol : s.second;
+      if (guess == 0 || guess == list.last[0] ||
+          std::find(guesses.begin(), guesses.begin() + n, guess) != guesses.begin() + n)
+        continue;
+      return guess;
+    }
+    return 0;
   };
-  for (std::size_t i = 0; i < n_contexts; ++i) propose(slot(list, i).symbol);
-  for (std::size_t i = 0; i < n_contexts; ++i) propose(slot(list, i).second);
-  n = std::min<std::size_t>(n, 4);
 
   const auto function_of = [&](std::uint32_t guess) {
     return guess == end_symbol ? ~0u : functions[guess - first_node];
@@ -188,10 +191,12 @@ Symbol SymbolCoder::code(Io& io, Symbol symbol, ListState& list, const std::vect
                                                                              : symbol.value;
   std::uint32_t function = ~0u;
   bool function_known = false;
-  for (std::size_t j = 0; j < n; ++j) {
+  for (std::size_t j = 0; j < most; ++j) {
+    guesses[j] = next_guess(j);
+    if (guesses[j] == 0) break;
     const std::uint32_t f = function_of(guesses[j]);
     if (function_known && f != function) continue;
-    if (guess(io, guesses[j] == wanted, guesses[j], static_cast<int>(std::min<std::size_t>(j, 3)), list))
+    if (guess(io, guesses[j] == wanted, guesses[j], static_cast<int>(j), list))
       return guesses[j] == end_symbol ? Symbol{Symbol::Kind::end, 0}
                                       : Symbol{Symbol::Kind::known, guesses[j] - first_node};
     if (function_known || f == ~0u) continue;
@@ -242,15 +247,7 @@ bool SymbolCoder::mixed(Io& io, bool bit, const std::array<std::uint32_t, 3>& co
 }
 
 template <typename Io>
-std::uint32_t SymbolCoder::code_count(Io& io, std::uint32_t count, const ListState& list) {
-  const std::uint32_t place = hashed(hashed(list.last[0], list.last[1]), list.function);
-  std::uint32_t& last = last_counts_[place >> (32 - models_bits)];
-  const std::uint32_t functions = hashed(list.function, list.last_functions[0]);
-  const std::array<std::uint32_t, 3> contexts{hashed(place, 10), hashed(functions, 11),
-                                              hashed(functions, std::min(last, 255u) + 12)};
-  io.reserve(256);
-  // As often as at the same place last time?
-  if (mixed(io, count == last, contexts, 0)) return last;
+std::uint32_t SymbolCoder::code_other_count(Io& io, std::uint32_t count, const std::array<std::uint32_t, 3>& contexts) {
   const std::uint32_t value = count - 1;
   const int bits = static_cast<int>(std::bit_width(value));
   int n = 0;
@@ -261,7 +258,23 @@ std::uint32_t SymbolCoder::code_count(Io& io, std::uint32_t count, const ListSta
     const bool found = out < 64 ? mixed(io, bit, contexts, static_cast<std::uint32_t>(n) << 6 | out) : io.code_raw(bit);
     out = out << 1 | static_cast<std::uint32_t>(found);
   }
-  return last = out + 1;
+  return out + 1;
+}
+
+template <typename Io>
+std::uint32_t SymbolCoder::code_count(Io& io, std::uint32_t count, const ListState& list) {
+  const std::uint32_t place = hashed(hashed(list.last[0], list.last[1]), list.function);
+  std::uint32_t& last = last_counts_[place >> (32 - models_bits)];
+  const std::uint32_t functions = hashed(list.function, list.last_functions[0]);
+  const std::array<std::uint32_t, 3> contexts{hashed(place, 10), hashed(functions, 11),
+                                              hashed(functions, std::min(last, 255u) + 12)};
+  io.reserve(256);
+  // As often as at the same place last time?
+  std::array<codec::BitModel*, 3> inputs;
+  for (std::size_t k = 0; k < 3; ++k)
+    inputs[k] = &models_[(hashed(contexts[k], 0) * 0x9E3779B1u) >> (32 - models_bits)];
+  if (count_mixers_[0].code(io, count == last, inputs)) return last;
+  return last = code_other_count(io, count, contexts);
 }
 
 }  // namespace effort::calls
