@@ -35,12 +35,15 @@ bool Chunks::begin(std::uint32_t thread) {
 
 void Chunks::ready(layout::ChunkKind kind) {
   __atomic_store_n(&now->kind, kind, __ATOMIC_RELEASE);
-  if (mapped_before) Process::unmap(mapped_before, n_mapped_before);
+  // Mapping several chunks has taken time: the previous ones wait for the second of these.
+  if (!mapped_before || (n_taken == 1 && n_mapped > 1)) return;
+  Process::unmap(mapped_before, n_mapped_before);
   mapped_before = nullptr;
 }
 
 void Chunks::unmap() {
   if (mapped) Process::unmap(mapped, n_mapped);
+  if (mapped_before) Process::unmap(mapped_before, n_mapped_before);
 }
 
 Thread* Thread::make() {

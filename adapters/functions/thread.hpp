@@ -28,7 +28,7 @@ struct Chunks {
   layout::ChunkHeader* mapped;  ///< the chunks around it, of which the first ones have been taken
   std::uint32_t n_mapped, n_taken;
   std::uint32_t used, sequence;        ///< bytes of `now`, chunks so far
-  layout::ChunkHeader* mapped_before;  ///< to be unmapped once `now` is ready; null: nothing
+  layout::ChunkHeader* mapped_before;  ///< to be unmapped soon; null: nothing
   std::uint32_t n_mapped_before;
 
   /// Takes the next chunk, which is not ready yet.  False if the file cannot grow.
