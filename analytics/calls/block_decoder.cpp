@@ -36,8 +36,10 @@ std::uint64_t sum_of(std::span<const RunHead> heads) {
 /// Spells out calls.
 class Expansion {
  public:
-  Expansion(const Tree& tree, const std::vector<std::uint32_t>& ids, const EventSink& sink)
-      : tree_(tree), ids_(ids), sink_(sink), out_(room) {}
+  Expansion(const Tree& tree, const std::vector<std::uint32_t>& ids, std::uint64_t events, const EventSink& sink)
+      : tree_(tree), ids_(ids), sink_(sink), out_(room) {
+    spelled_.reserve(std::min<std::uint64_t>(events, most_spelled));
+  }
 
   void begin(std::uint64_t stream) { stream_ = stream; }
   void event(std::uint32_t id) {
@@ -54,15 +56,14 @@ class Expansion {
       begins_.push_back(none);
       return;
     }
-    const auto begin = static_cast<std::uint32_t>(spelled_.size());
-    spelled_.push_back(ids_[n.function]);
-    for (const Item& item : tree_.list(node)) {
-      const std::uint64_t size = tree_.nodes[item.node].events;
+    const std::size_t begin = spelled_.size();
+    spelled_.resize(begin + n.events);  // the last event is a return
+    std::uint32_t* to = spelled_.data() + begin;
+    *to++ = ids_[n.function];
+    for (const Item& item : tree_.list(node))
       for (std::uint32_t i = 0; i < item.count; ++i)
-        for (std::uint64_t k = 0; k < size; ++k) spelled_.push_back(spelled_[begins_[item.node] + k]);
-    }
-    spelled_.push_back(0);
-    begins_.push_back(begin);
+        to = std::copy_n(spelled_.data() + begins_[item.node], tree_.nodes[item.node].events, to);
+    begins_.push_back(static_cast<std::uint32_t>(begin));
   }
   void item(Item item) {
     const std::size_t bottom = stack_.size();
@@ -131,8 +132,8 @@ class Expansion {
 
 class Reader {
  public:
-  Reader(std::span<const std::byte> body, std::size_t offset, const EventSink& sink)
-      : io_(body), offset_(offset + body.size()), expansion_(tree_, ids_, sink) {}
+  Reader(std::span<const std::byte> body, std::size_t offset, std::uint64_t events, const EventSink& sink)
+      : io_(body), offset_(offset + body.size()), expansion_(tree_, ids_, events, sink) {}
 
   void run(const RunHead& head) {
     expansion_.begin(head.stream);
@@ -243,7 +244,7 @@ std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_
   if (events > most_events)
     throw codec::CodecError("the block has more than " + std::to_string(most_events) + " events", in.offset());
   const std::size_t offset = in.offset();
-  Reader reader(in.rest(), offset, sink);
+  Reader reader(in.rest(), offset, events, sink);
   for (const RunHead& head : heads) reader.run(head);
   return events;
 }

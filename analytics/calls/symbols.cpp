@@ -64,6 +64,7 @@ void SymbolCoder::learn_symbol(ListState& list, std::uint32_t symbol) {
     --list.unsure;
     align(list);
   }
+#pragma GCC unroll 8
   for (std::size_t i = 1; i < n_contexts; ++i) {
     Slot& s = slot(list, i);
     if (s.symbol == symbol) {

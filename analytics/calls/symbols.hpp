@@ -148,7 +148,7 @@ bool SymbolCoder::guess(Io& io, bool right, std::uint32_t symbol, int attempt, L
     const Slot& s = slot(list, i);
     const std::uint32_t view = s.symbol == 0 ? 0 : s.symbol == symbol ? 1 : s.second == symbol ? 2 : 3;
     agreement = agreement * 2 + (view == 1);
-    const std::uint32_t record = std::min<std::uint32_t>(s.hits, 15) * 4 + std::min<std::uint32_t>(s.misses, 3);
+    const std::uint32_t record = std::min<std::uint32_t>(s.hits, 15) * 4 + s.misses;
     inputs[i] = &guess_models_[((static_cast<std::uint32_t>(attempt) * n_contexts + i) * 4 + view) * 64 + record];
   }
   // How often the symbol has recently come in place of others: for loops of random length.
