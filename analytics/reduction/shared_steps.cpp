@@ -11,7 +11,7 @@
 namespace effort::reduction {
 
 namespace {
-constexpr std::size_t most_candidates = 256;
+constexpr std::size_t most_candidate_steps = 256;
 }
 
 SharedSteps::SharedSteps(const communication::Record& record, const Segments& segments,
@@ -48,7 +48,7 @@ SharedSteps::SharedSteps(const communication::Record& record, const Segments& se
 }
 
 double SharedSteps::cost() const {
-  return static_cast<double>(steps_) * static_cast<double>(std::min(steps_, most_candidates)) *
+  return static_cast<double>(steps_) * static_cast<double>(std::min(steps_, most_candidate_steps)) *
          static_cast<double>(entries_.size());
 }
 
@@ -63,7 +63,8 @@ std::vector<std::uint32_t> SharedSteps::representatives(std::span<const double> 
     std::vector<std::uint32_t>& candidates = kept[structure_[step]];
     double least = 1;
     of_step[step] = step;
-    for (std::size_t c = candidates.size() - std::min(candidates.size(), most_candidates); c < candidates.size(); ++c) {
+    for (std::size_t c = candidates.size() - std::min(candidates.size(), most_candidate_steps); c < candidates.size();
+         ++c) {
       const std::uint32_t candidate = candidates[c];
       const std::span<const double> other = waits_of(candidate);
       double most = 0;
