@@ -9,6 +9,7 @@
 
 #include "tools/trace/analysis/call_table.hpp"
 #include "tools/trace/analysis/region_paths.hpp"
+#include "tools/trace/model/call_names.hpp"
 #include "tools/trace/model/call_paths.hpp"
 
 namespace effort::tools {
@@ -81,8 +82,12 @@ class Estimator {
         paths_(trace),
         table_(call_table(trace, paths_)),
         timed_(trace, table_, &CallSums::seconds, timed_as(trace, paths_)),
-        counted_(trace, table_, &CallSums::count, counted_as(trace, paths_)) {
+        counted_(trace, table_, &CallSums::count, counted_as(trace, paths_)),
+        has_path_(trace.regions.size()) {
     out_.calls.resize(paths_.size());
+    doubt_.count.resize(paths_.size());
+    doubt_.seconds.resize(paths_.size());
+    for (std::size_t p = 0; p < paths_.size(); ++p) has_path_[paths_.region(static_cast<std::int32_t>(p))] = true;
   }
 
   void run() {
@@ -161,49 +166,69 @@ class Estimator {
 
   /// Totals of a quantity over all ranks, by call path.
   struct Totals {
-    std::vector<bool> there;                    ///< a sampled rank called it
-    std::vector<bool> exact;                    ///< without error
-    std::vector<sampling::Estimate> elsewhere;  ///< in regions that no sampled rank called
+    std::vector<bool> there;        ///< a sampled rank called it
+    std::vector<bool> exact;        ///< without error
+    std::vector<double> elsewhere;  ///< in regions that no sampled rank called
 
-    bool has(std::size_t path) const { return there[path] || elsewhere[path].total > 0; }
+    bool has(std::size_t path) const { return there[path] || elsewhere[path] > 0; }
     sampling::Estimate of(std::size_t path, const sampling::Draw& draw, Rows& rows) const {
       sampling::Estimate estimate = draw.total(rows.of(static_cast<std::int32_t>(path)));
       if (exact[path]) estimate.variance = estimate.scatter = 0;
-      return estimate += elsewhere[path];
+      estimate.total += elsewhere[path];
+      return estimate;
     }
   };
 
   /// Changes the rows so that they add up to what was measured in the regions.
-  /// @param known  [paths] gets true if no sampled rank called a region, but its measured quantity is divided among
-  ///               its paths
+  /// @param known  gets true if no sampled rank called a path's region, but its measured quantity is divided among its
+  ///               paths
+  /// @param doubt  [paths] grows by the deviation of what no event accounts for
   Totals calibrate(const sampling::Draw& draw, Rows& rows, const std::vector<bool>& there, const RegionPaths& by_region,
-                   const Sums& measured, bool CallEstimate::*known) {
-    Totals out{there, std::vector<bool>(there.size()), std::vector<sampling::Estimate>(there.size())};
+                   const Sums& measured, bool CallEstimate::*known, std::vector<double>& doubt) {
+    Totals out{there, std::vector<bool>(there.size()), std::vector<double>(there.size())};
     for (std::size_t p = 0; p < there.size(); ++p) out.exact[p] = !there[p];
     for (const auto& [region, sum] : measured) {
       const std::vector<std::int32_t>& of_region = by_region.of(region);
       if (of_region.empty()) continue;
       std::vector<std::span<double>> parts;
       for (const std::int32_t p : of_region) parts.push_back(rows.of(p));
-      if (draw.calibrate(sum, parts)) {
-        if (of_region.size() == 1) out.exact[static_cast<std::size_t>(of_region[0])] = true;
-        continue;
-      }
-      // The proportions are those of all kept ranks.  The variance assumes that all of it may belong to a single path.
+      const double unexplained = of_region.size() > 1 ? beyond_sample(draw, parts, sum) : 0;
+      const bool is_sampled = draw.calibrate(sum, parts);
+      if (is_sampled && of_region.size() == 1) out.exact[static_cast<std::size_t>(of_region[0])] = true;
+      // Otherwise the proportions are those of all kept ranks.  What no event accounts for may belong to a single path.
+      const double divided = is_sampled ? 0 : sum, uncertain = is_sampled ? unexplained : sum;
       for (const std::int32_t path : of_region) {
-        const double share = by_region.share(path, region), variance = sum * sum * share * (1 - share);
-        out.elsewhere[static_cast<std::size_t>(path)] += {share * sum, variance, variance * variance};
-        out_.calls[static_cast<std::size_t>(path)].*known = true;
+        const auto p = static_cast<std::size_t>(path);
+        const double share = by_region.share(path, region);
+        out.elsewhere[p] += share * divided;
+        doubt[p] += uncertain * std::sqrt(share * (1 - share));
+        if (!is_sampled) out_.calls[p].*known = true;
       }
     }
     return out;
   }
 
+  /// How much more was measured in a region than the sample explains, because the overhead guard left out calls, or
+  /// because other ranks differ.
+  static double beyond_sample(const sampling::Draw& draw, std::span<const std::span<double>> parts, double measured) {
+    std::vector<double> all(parts[0].size());
+    for (const std::span<double> part : parts)
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] += part[i];
+    const sampling::Estimate estimate = draw.total(all);
+    return std::max(0.0, measured - estimate.total - std::max(0.0, estimate.half_width(0.99)));
+  }
+
   /// @param there  [paths] whether a sampled rank called it
   void add_counts(const Sample& sample, const sampling::Draw& draw, Rows& count, const std::vector<bool>& there) {
-    const Totals totals = calibrate(draw, count, there, counted_, measured_in(sample, &TraceWindow::region_calls),
-                                    &CallEstimate::counted);
-    if (trace_.windows[sample.windows[0]].region_calls) out_.counted += sample.windows.size();
+    Sums measured = measured_in(sample, &TraceWindow::region_calls);
+    if (trace_.windows[sample.windows[0]].region_calls) {
+      out_.counted += sample.windows.size();
+      // The others were begun by no rank, but they may go on from an earlier step, as parts that the trace has.
+      for (std::size_t r = 0; r < trace_.regions.size(); ++r) measured.emplace(static_cast<std::uint32_t>(r), 0.0);
+    }
+    const Totals totals = calibrate(draw, count, there, counted_, measured, &CallEstimate::counted, doubt_.count);
+    for (const auto& [region, sum] : measured)
+      if (sum > 0 && !has_path_[region]) elsewhere_[region].count += sum;
     for (std::size_t p = 0; p < there.size(); ++p)
       if (totals.has(p)) out_.calls[p].count += totals.of(p, draw, count);
   }
@@ -213,8 +238,10 @@ class Estimator {
     // What a region spends on the rebalance in it is in its events, but not in its measured time.
     for (const std::size_t w : sample.windows)
       for (const std::uint32_t region : table_[w].rebalancing) measured.erase(region);
-    Totals totals = calibrate(draw, seconds, there, timed_, measured, &CallEstimate::timed);
+    Totals totals = calibrate(draw, seconds, there, timed_, measured, &CallEstimate::timed, doubt_.seconds);
     if (trace_.windows[sample.windows[0]].region_seconds) out_.measured += sample.windows.size();
+    for (const auto& [region, sum] : measured)
+      if (!has_path_[region]) elsewhere_[region].seconds += sum;
     for (std::size_t p = 0; p < there.size(); ++p)
       if (totals.has(p)) out_.calls[p].seconds += totals.of(p, draw, seconds);
     // Inner paths have larger indices.
@@ -242,6 +269,19 @@ class Estimator {
   }
 
   void finish() {
+    // Errors of the division are the same in all windows.
+    const auto widen = [](sampling::Estimate& estimate, double variance) {
+      if (estimate.variance >= 0) estimate.variance += variance;
+    };
+    std::vector<double> inside(paths_.size());
+    for (std::size_t p = paths_.size(); p-- > 0;) {
+      widen(out_.calls[p].count, doubt_.count[p] * doubt_.count[p]);
+      widen(out_.calls[p].seconds, doubt_.seconds[p] * doubt_.seconds[p]);
+      inside[p] += doubt_.seconds[p] * doubt_.seconds[p];
+      widen(out_.calls[p].inclusive, inside[p]);
+      const std::int32_t around = paths_.parent(static_cast<std::int32_t>(p));
+      if (around != CallPaths::none) inside[static_cast<std::size_t>(around)] += inside[p];
+    }
     for (std::size_t p = 0; p < paths_.size(); ++p) {
       const auto path = static_cast<std::int32_t>(p);
       out_.calls[p].path = paths_.text(path);
@@ -253,6 +293,17 @@ class Estimator {
         }
       }
     }
+    for (const auto& [region, sums] : elsewhere_) {
+      if (sums.count == 0) continue;  // a computation between two MPI calls: the history names it, events do not
+      CallEstimate call;
+      call.path = trace_.regions[region].name;
+      call.kind = trace_.regions[region].kind;
+      call.count.total = sums.count;
+      call.seconds.total = call.inclusive.total = sums.seconds;
+      call.counted = true;
+      call.timed = sums.seconds > 0 && !is_poll(mpi_call(call.path));
+      out_.calls.push_back(std::move(call));
+    }
     std::stable_sort(out_.calls.begin(), out_.calls.end(),
                      [](const CallEstimate& a, const CallEstimate& b) { return a.seconds.total > b.seconds.total; });
   }
@@ -262,6 +313,11 @@ class Estimator {
   CallPaths paths_;
   std::vector<WindowCalls> table_;
   RegionPaths timed_, counted_;
+  struct {
+    std::vector<double> count, seconds;
+  } doubt_;                     ///< [paths] deviation of what was divided among paths without events to tell how
+  std::vector<bool> has_path_;  ///< [regions] a kept rank called it
+  std::map<std::uint32_t, CallSums> elsewhere_;  ///< by region that no kept rank called
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace effort::tools {
 
 /// A call path over all ranks, in all windows with a sample.
 struct CallEstimate {
-  std::string path;
+  std::string path;              ///< just the region, if no kept rank called it
   std::uint8_t kind = 0;         ///< of its innermost region
   sampling::Estimate count;      ///< calls that began
   sampling::Estimate seconds;    ///< without the calls inside them

@@ -203,7 +203,7 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
   }
   std::string title = f.trace.is_otf2
                           ? "\nCalls of all ranks"
-                          : "\nCalls of all ranks, estimated with " + percent_text(f.trace.confidence) + " confidence";
+                          : "\nCalls of all ranks, estimates with " + percent_text(f.trace.confidence) + " confidence";
   if (shown < calls.size())
     title +=
         ", the longest " + std::to_string(shown) + " of " + std::to_string(calls.size()) + " (--all shows the rest)";
@@ -240,12 +240,12 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
                   " without a sample: the estimates leave them out");
   if (f.calls.measured > 0)
     out.push_back((f.calls.counted == f.calls.measured
-                       ? "the time in each region, and its calls, were measured on all ranks"
-                       : "the time in each region was measured on all ranks") +
+                       ? "times of regions and their numbers of calls were measured on all ranks"
+                       : "times of regions were measured on all ranks") +
                   (f.calls.measured < f.calls.windows ? " in " + std::to_string(f.calls.measured) + " of " +
                                                             plural(static_cast<std::int64_t>(f.calls.windows), "window")
                                                       : std::string()) +
-                  ": only how these divide among call paths is estimated");
+                  ": what has no interval is known, what has one is estimated");
   if (f.calls.partly > 0)
     out.push_back("in " + plural(static_cast<std::int64_t>(f.calls.partly), "window") +
                   " some of the ranks have no sample: the others stand for them");

@@ -97,7 +97,7 @@ function calls({ json, run }: Trace): HTMLElement {
       "Calls of all ranks",
       (json.otf2
         ? "Sums over all ranks."
-        : `Estimated from the sampled ranks, with intervals of ${percent(json.confidence)} confidence.`) +
+        : `Measured, or estimated from the sampled ranks with intervals of ${percent(json.confidence)} confidence.`) +
         (json.call_paths > json.calls.length ? ` The ${json.calls.length} longest of ${grouped(json.call_paths)}.` : "")
     ),
     h(

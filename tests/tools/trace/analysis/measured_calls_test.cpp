@@ -208,6 +208,62 @@ TEST_CASE("a region that no sampled rank called has a known time and number of c
   CHECK(alone.seconds.half_width(0.9) > 0.5);
   CHECK(find(estimates, "step/MPI_Reduce").seconds.total == Approx(4 * 0.25));
   CHECK(find(estimates, "step").inclusive.total > 1);
-  // A region that no kept rank called has no call path.
+  // Of a region that no kept rank called, no call path is known.  Without calls it is a computation between MPI calls.
   for (const CallEstimate& call : estimates.calls) CHECK(call.path != "MPI_Waitall");
+  for (TraceWindow& window : trace.windows) window.region_calls->emplace(region_waitall, 2);
+  const CallEstimates more = estimate_calls(trace);
+  const CallEstimate& unseen = find(more, "MPI_Waitall");
+  CHECK(unseen.count.total == 4 * 2);
+  CHECK(unseen.count.half_width(0.9) == 0);
+  CHECK(unseen.seconds.total == Approx(4 * 5));
+  CHECK(unseen.inclusive.total == Approx(4 * 5));
+  CHECK(unseen.seen == 0);
+  CHECK(more.calls.size() == estimates.calls.size() + 1);
+}
+
+TEST_CASE("a region that goes on over steps counts once, although the trace has a part for each step") {
+  Trace trace = empty_trace(3);
+  for (int w = 0; w < 2; ++w) {
+    TraceWindow& window = add_window(trace, w, 1000 * w, 1000 * (w + 1));
+    window.strata = {{3, 2}};
+    window.region_calls = {{region_send, 6}};
+    if (w == 0) window.region_calls->emplace(region_step, 3);
+    for (const std::int32_t rank : {0, 2}) {
+      Events e(1000 * w);
+      for (int step = 0; step < 4; ++step)
+        e.enter(region_step).enter(region_send).wait(5).leave(region_send).leave(region_step).step(step);
+      keep(trace, rank, why::reason_sample, 2.0 / 3, 0, e);
+    }
+  }
+  const CallEstimates estimates = estimate_calls(trace);
+  CHECK(find(estimates, "step").count.total == Approx(3));
+  CHECK(find(estimates, "step").count.half_width(0.9) == 0);
+  CHECK(find(estimates, "step").seen == 16);
+  CHECK(find(estimates, "step/MPI_Send").count.total == Approx(12));
+}
+
+TEST_CASE("how calls that the overhead guard left out divide among call paths is not known") {
+  // The trace has one in 100 calls on one path and one in 10 on the other, in each of many windows.
+  Trace trace = empty_trace(4);
+  constexpr int windows = 30;
+  for (int w = 0; w < windows; ++w) {
+    TraceWindow& window = add_window(trace, w, 10'000 * w, 10'000 * (w + 1));
+    window.strata = {{4, 2}};
+    window.region_calls = {{region_send, 4 * 2000}, {region_solve, 4}};
+    for (const std::int32_t rank : {1, 2}) {
+      Events e(10'000 * w);
+      e.enter(region_solve);
+      for (int i = 0; i < 10; ++i) e.enter(region_send).wait(2).leave(region_send);
+      e.leave(region_solve);
+      for (int i = 0; i < 100; ++i) e.enter(region_send).wait(2).leave(region_send);
+      keep(trace, rank, why::reason_sample, 0.5, 0, e);
+    }
+  }
+  const CallEstimates estimates = estimate_calls(trace);
+  const sampling::Estimate inside = find(estimates, "solve/MPI_Send").count,
+                           outside = find(estimates, "MPI_Send").count;
+  const double truth = 4.0 * 1000 * windows;
+  CHECK(inside.total + outside.total == Approx(2 * truth));
+  CHECK(std::abs(inside.total - truth) < inside.half_width(0.9));
+  CHECK(std::abs(outside.total - truth) < outside.half_width(0.9));
 }
