@@ -89,6 +89,7 @@ endif()
 if(EFFORT_SANITIZE)
   add_compile_options(-fsanitize=${EFFORT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EFFORT_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_compile_definitions(EFFORT_SANITIZED)
 endif()
 

@@ -45,6 +45,8 @@ void* anonymous(std::size_t bytes) {
 }  // namespace
 
 bool Process::start() {
+  // Before the lock, which a child would inherit.
+  if (!has_fork_handler_.exchange(true)) ::pthread_atfork(nullptr, nullptr, [] { process.forked(); });
   const Lock lock(*this);
   if (state() == State::unknown)
     state_.store(read_settings() && open() ? State::on : State::off, std::memory_order_release);
@@ -84,8 +86,12 @@ bool Process::open() {
   if (at == MAP_FAILED) return false;
   device_ = status.st_dev;
   inode_ = status.st_ino;
+  // In a child, forget what the parent knew.
+  n_functions_ = n_modules_ = n_known_ = n_slots_ = 0;
+  modules_chunk_ = nullptr;
+  std::fill(std::begin(entries_), std::end(entries_), nullptr);
   if (table_)
-    ::madvise(table_, sizeof(Slot) << table_bits, MADV_DONTNEED);  // the parent's: zeros from now on
+    ::madvise(table_, sizeof(Slot) << table_bits, MADV_DONTNEED);  // zeros from now on
   else
     table_ = static_cast<Slot*>(anonymous(sizeof(Slot) << table_bits));
   if (!table_) return false;
@@ -100,23 +106,7 @@ bool Process::open() {
   header_->started_unix_ns =
       static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
   std::memcpy(header_->magic, layout::magic.data(), layout::magic.size());
-  if (!has_fork_handler_) has_fork_handler_ = ::pthread_atfork(nullptr, nullptr, [] { process.forked(); }) == 0;
   return true;
-}
-
-void Process::forked() {
-  // The mappings are shared with the parent, so nothing may be written there any more.
-  locked_.store(false, std::memory_order_relaxed);
-  if (state() != State::on) return;
-  state_.store(State::off, std::memory_order_relaxed);  // for signal handlers that interrupt what follows
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  header_ = nullptr;
-  modules_chunk_ = nullptr;
-  n_functions_ = n_modules_ = n_known_ = 0;
-  std::fill(std::begin(entries_), std::end(entries_), nullptr);
-  // A hook that a signal handler has interrupted to fork may still read the table, so it stays until the next start.
-  forget_parent();
-  state_.store(State::unknown, std::memory_order_release);
 }
 
 namespace {
@@ -126,8 +116,23 @@ std::size_t in_page(std::uint64_t at) { return at & (static_cast<std::size_t>(::
 
 }  // namespace
 
+// The mappings are shared with the parent, so nothing may be written there any more.  But a signal handler that forks
+// may have interrupted a hook, which goes on in the child: what it uses stays where it is.
+void Process::forked() {
+  locked_.store(false, std::memory_order_relaxed);
+  if (state() != State::on) return;
+  state_.store(State::off, std::memory_order_relaxed);  // for signal handlers that interrupt what follows
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  device_ = inode_ = 0;  // the parent's file gets no more chunks
+  detach(header_, 1);
+  if (modules_chunk_) detach(modules_chunk_, 1);
+  for (layout::FunctionEntry* entries : entries_)
+    if (entries) detach(reinterpret_cast<layout::ChunkHeader*>(entries) - 1, 1);
+  forget_parent();
+  state_.store(State::unknown, std::memory_order_release);
+}
+
 layout::ChunkHeader* Process::new_chunks(std::uint32_t n) {
-  if (!header_) return nullptr;  // an interrupted hook, in a child of fork()
   const std::uint32_t index = __atomic_fetch_add(&header_->chunks, n, __ATOMIC_RELAXED);
   const std::size_t bytes = std::size_t{layout::chunk_bytes} * n;
   const std::uint64_t offset = layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index;
@@ -152,6 +157,13 @@ void Process::unmap(layout::ChunkHeader* chunks, std::uint32_t n) {
   ::munmap(reinterpret_cast<char*>(chunks) - before, before + std::size_t{layout::chunk_bytes} * n);
 }
 
+void Process::detach(void* chunks, std::uint32_t n) {
+  static_assert(layout::header_bytes == layout::chunk_bytes);
+  const std::size_t before = in_page(reinterpret_cast<std::uintptr_t>(chunks));
+  ::mmap(static_cast<char*>(chunks) - before, before + std::size_t{layout::chunk_bytes} * n, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 std::uint32_t Process::next_thread() { return __atomic_fetch_add(&header_->threads, 1, __ATOMIC_RELAXED); }
 
 std::uint32_t Process::add(std::uintptr_t address) {
@@ -162,7 +174,8 @@ std::uint32_t Process::add(std::uintptr_t address) {
     if (table_[i].address.load(std::memory_order_relaxed) == address)
       return table_[i].bits.load(std::memory_order_relaxed);
   const std::uint32_t bits = new_function(address);
-  if (n_functions_ >= layout::other_functions - 1) return bits;  // the table keeps free slots
+  if (n_slots_ > mask / 4 * 3) return bits;  // the table keeps free slots
+  ++n_slots_;
   table_[i].bits.store(bits, std::memory_order_relaxed);
   table_[i].address.store(address, std::memory_order_release);
   return bits;
@@ -173,8 +186,8 @@ std::uint32_t Process::new_function(std::uintptr_t address) {
   if (!module || n_functions_ >= layout::other_functions - 1) return layout::other_functions;
   const std::uint32_t chunk = n_functions_ / layout::functions_per_chunk;
   const std::uint32_t in_chunk = n_functions_ % layout::functions_per_chunk;
-  if (in_chunk == 0) {
-    layout::ChunkHeader* const next = new_chunks(1);
+  if (in_chunk == 0 || !entries_[chunk]) {
+    layout::ChunkHeader* const next = in_chunk == 0 ? new_chunks(1) : nullptr;
     if (!next) return layout::other_functions;
     next->sequence = chunk;
     __atomic_store_n(&next->kind, layout::functions, __ATOMIC_RELEASE);
@@ -193,10 +206,18 @@ std::uint32_t Process::new_function(std::uintptr_t address) {
 void Process::leave_out_hot(std::uint32_t id) {
   const Lock lock(*this);
   if (id == 0 || id > n_functions_) return;
-  entries_[(id - 1) / layout::functions_per_chunk][(id - 1) % layout::functions_per_chunk].flags |= layout::hot;
-  for (std::size_t i = 0; i <= mask; ++i) {
-    const std::uint32_t bits = table_[i].bits.load(std::memory_order_relaxed);
-    if ((bits & id_bits) == id) table_[i].bits.store(bits | left_out, std::memory_order_relaxed);
+  layout::FunctionEntry& entry =
+      entries_[(id - 1) / layout::functions_per_chunk][(id - 1) % layout::functions_per_chunk];
+  entry.flags |= layout::hot;
+  for (std::uint32_t m = 0; m < n_known_; ++m) {
+    if (modules_[m].index != entry.module) continue;
+    const std::uintptr_t address = modules_[m].base + entry.offset;
+    for (std::size_t i = place(address); table_[i].address.load(std::memory_order_relaxed) != 0; i = (i + 1) & mask) {
+      if (table_[i].address.load(std::memory_order_relaxed) != address) continue;
+      const std::uint32_t bits = table_[i].bits.load(std::memory_order_relaxed);
+      if ((bits & id_bits) == id) table_[i].bits.store(bits | left_out, std::memory_order_relaxed);
+      return;
+    }
   }
 }
 

@@ -13,8 +13,6 @@
 #include "record/calls/recording.hpp"
 #include "runtime/measure/tsc.hpp"
 
-struct dl_phdr_info;
-
 namespace effort::functions {
 
 namespace layout = record::calls::recording;
@@ -74,6 +72,8 @@ class Process {
   /// Consecutive chunks of the file, mapped; null if the file cannot grow.  The caller sets their kinds.
   layout::ChunkHeader* new_chunks(std::uint32_t n);
   static void unmap(layout::ChunkHeader* chunks, std::uint32_t n);
+  /// In a child of fork(): replaces the chunks by private memory, so that nothing reaches the parent's file.
+  static void detach(void* chunks, std::uint32_t n);
 
   std::uint32_t next_thread();
   std::uint32_t depth_limit() const { return depth_limit_; }
@@ -94,11 +94,12 @@ class Process {
   static constexpr std::size_t most_path = 1024;
   struct Module {
     std::uintptr_t begin, end, base;
+    std::uint64_t hash;  ///< of its path and build id
     std::uint32_t index;
     bool left_out, loaded;
     ElfFile file;
   };
-  struct Search;
+  struct Found;
 
   static std::size_t place(std::uintptr_t address) {
     return static_cast<std::size_t>((address >> 2) * 0x9E3779B97F4A7C15ull >> (64 - table_bits));
@@ -108,13 +109,13 @@ class Process {
   std::uint32_t add(std::uintptr_t address);
   std::uint32_t new_function(std::uintptr_t address);
   const Module* module_of(std::uintptr_t address);
-  void note_unloaded();
+  void note_unloaded(Module& module);
   bool is_left_out(const Module& module, std::uintptr_t offset) const;
-  static int visit(dl_phdr_info* info, std::size_t size, void* data);
+  static bool find_module(std::uintptr_t address, Found& found);
 
   std::atomic<State> state_{State::unknown};
   std::atomic<bool> locked_{false};
-  bool has_fork_handler_ = false;
+  std::atomic<bool> has_fork_handler_{false};
   char path_[most_path] = {};
   std::uint64_t device_ = 0, inode_ = 0;
   layout::Header* header_ = nullptr;
@@ -127,7 +128,7 @@ class Process {
   std::uint64_t least_ns_ = 0;
   layout::ChunkHeader* modules_chunk_ = nullptr;
   std::uint32_t n_functions_ = 0, n_modules_ = 0, n_known_ = 0;
-  unsigned long long unloads_ = 0;
+  std::uint32_t n_slots_ = 0;  ///< of the table, in use
   Module modules_[most_modules] = {};
   layout::FunctionEntry* entries_[65536 / layout::functions_per_chunk + 1] = {};
 

@@ -46,6 +46,11 @@ void Chunks::unmap() {
   if (mapped_before) Process::unmap(mapped_before, n_mapped_before);
 }
 
+void Chunks::detach() {
+  if (mapped) Process::detach(mapped, n_mapped);
+  if (mapped_before) Process::detach(mapped_before, n_mapped_before);
+}
+
 Thread* Thread::make() {
   void* const at = ::mmap(nullptr, sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return nullptr;
@@ -66,9 +71,8 @@ void Thread::destroy(Thread* thread) {
 void Thread::restart() {
   restarted_ = true;
   busy = false;
-  calls_ = stamps_ = {};  // the parent's
-  // A signal handler that forks may have interrupted a hook, which goes on in the child.
-  calls_.now = stamps_.now = reinterpret_cast<layout::ChunkHeader*>(scrap_);
+  calls_.detach();
+  stamps_.detach();
 }
 
 bool Thread::begin() {
@@ -185,10 +189,11 @@ bool Thread::may_be_left_out(std::uintptr_t function) const {
 }
 
 void Thread::after_fork() {
+  const ErrorNumber kept;
   restarted_ = false;
   stopped_ = !process.start();
   if (stopped_) return;
-  calls_ = stamps_ = {};  // what an interrupted hook has changed
+  calls_ = stamps_ = {};  // an interrupted hook may still use the parent's, so they are not unmapped
   std::memset(static_cast<void*>(&predictor_), 0, sizeof predictor_);
   number_ = process.next_thread();
   left_out_ = skipped_ = 0;

@@ -36,6 +36,8 @@ struct Chunks {
   /// Makes the chunk valid.  The previous one is no longer written to.
   void ready(layout::ChunkKind kind);
   void unmap();
+  /// In a child of fork(): nothing reaches the parent's file any more.
+  void detach();
 
  private:
   bool reserve();
@@ -158,8 +160,7 @@ class Thread {
   LiveEvent samples_[samples_per_look];
   std::uint8_t sample_counts_[65536];
   Frame frames_[most_depth];
-  alignas(layout::ChunkHeader) unsigned char scrap_[layout::chunk_bytes];  ///< takes what an interrupted hook writes
-                                                                           ///< after fork()
+  ///< after fork()
   calls::LivePredictor predictor_;
 };
 

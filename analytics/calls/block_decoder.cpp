@@ -211,7 +211,8 @@ class Reader {
 
   void fresh(std::uint32_t function) {
     take(1);
-    if (function >= n_functions_) {
+    if (function > n_functions_) damaged("a call is of a function that does not exist");
+    if (function == n_functions_) {
       const std::int64_t id = expected_id_ + unzigzag(symbols_.number(io_, 0, id_context));
       if (id < 1 || id > std::numeric_limits<std::uint32_t>::max()) damaged("a function's id is out of range");
       ids_.push_back(static_cast<std::uint32_t>(id));
