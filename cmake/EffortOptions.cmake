@@ -89,8 +89,7 @@ endif()
 if(EFFORT_SANITIZE)
   add_compile_options(-fsanitize=${EFFORT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EFFORT_SANITIZE})
-  add_compile_definitions(_GLIBCXX_ASSERTIONS)
-  add_compile_definitions(EFFORT_SANITIZED)
+  add_compile_definitions(EFFORT_SANITIZED _GLIBCXX_ASSERTIONS)  # also indices within a vector's capacity
 endif()
 
 function(effort_compile_by_folder target)
