@@ -46,7 +46,7 @@ struct Chunks {
   static constexpr std::uint32_t most_at_once = 16;
 };
 
-/// One thread's state, about 3.5 MB of zeros that occupy memory only once they are used.
+/// One thread's state, about 3 MB of zeros that occupy memory only once they are used.
 class Thread {
  public:
   /// The part for functions that are left out is inline, because these are called most often.
@@ -160,7 +160,6 @@ class Thread {
   LiveEvent samples_[samples_per_look];
   std::uint8_t sample_counts_[65536];
   Frame frames_[most_depth];
-  ///< after fork()
   calls::LivePredictor predictor_;
 };
 

@@ -180,6 +180,7 @@ class Reader {
     if (open_.size() == 1) {
       symbols_.learn_stray(open_.back().state);
       const std::uint32_t count = symbols_.code_count(io_, 0, open_.back().state);
+      if (count == 0) damaged("a return repeats too often");
       take(count - 1);
       expansion_.events(0, count);
       items_.push_back({stray_return, count});
