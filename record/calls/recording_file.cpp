@@ -89,6 +89,12 @@ RecordingFile::RecordingFile(std::vector<std::byte> bytes, std::string name)
   find_chunks();
 }
 
+std::uint64_t RecordingFile::missing_chunks() const {
+  const std::uint64_t taken = at<layout::Header>(bytes_, 0).chunks;
+  const std::uint64_t there = (bytes_.size() - layout::header_bytes) / layout::chunk_bytes;
+  return taken - std::min(taken, there);
+}
+
 void RecordingFile::find_chunks() {
   const auto header = at<layout::Header>(bytes_, 0);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::size_t>> found;

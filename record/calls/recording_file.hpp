@@ -25,6 +25,9 @@ class RecordingFile {
   /// Modules, functions, and a stream for each thread, in the order of their first calls; `events` is unknown (0).  Id
   /// 65535 stands for all functions beyond the number that ids can distinguish.
   const Names& names() const { return names_; }
+  /// Chunks that the process took and the file does not have: it was cut short, or could not grow.
+  std::uint64_t missing_chunks() const;
+  std::size_t bytes() const { return bytes_.size(); }
   /// Flags of functions (recording::FunctionFlags), by index.
   const std::vector<std::uint32_t>& flags() const { return flags_; }
 

@@ -42,7 +42,8 @@ struct CallCounts {
     Times ns;
   };
   /// By function, those with the most own time first, or else the most frequent ones.
-  std::vector<OfFunction> by_function() const;
+  std::vector<OfFunction> by_function() const { return functions_of(tree.nodes(), timed); }
+  static std::vector<OfFunction> functions_of(std::span<const calls::ContextTree::Node> nodes, bool timed);
   /// Functions of a context, outermost first.
   std::vector<std::uint32_t> stack(std::size_t node) const;
 };
@@ -53,8 +54,34 @@ struct CallCounts {
 CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank,
                        const std::function<void(const CallCounts&)>& after = {});
 
-nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNames& names, const CallCounts& counts);
-std::string calls_info_text(const CallInput& input, const FunctionNames& names, const CallCounts& counts, bool all);
+/// Calls by caller and callee.
+using CallEdge = std::pair<std::uint32_t, std::uint32_t>;
+std::map<CallEdge, std::uint64_t> call_edges(std::span<const calls::ContextTree::Node> nodes);
+/// The same as a list, the most frequent first.
+std::vector<std::pair<CallEdge, std::uint64_t>> frequent_edges(std::span<const calls::ContextTree::Node> nodes);
+
+/// The calls of one rank or thread.
+struct StreamGroup {
+  std::vector<std::size_t> streams;
+  std::uint64_t calls = 0;
+  std::vector<CallCounts::OfFunction> functions;  ///< as by_function()
+  std::vector<std::pair<CallEdge, std::uint64_t>> edges;
+};
+enum class Grouping { none, rank, thread };
+/// count_calls(), which also adds a group for each rank or thread to `groups`.
+CallCounts count_calls_by(const CallInput& input, std::optional<std::int64_t> rank, Grouping by,
+                          std::vector<StreamGroup>& groups);
+
+/// What `effort calls info` shows.
+struct CallsInfo {
+  const CallInput& input;
+  const FunctionNames& names;
+  const CallCounts& counts;
+  Grouping by = Grouping::none;
+  const std::vector<StreamGroup>& groups;
+};
+nlohmann::ordered_json calls_info_json(const CallsInfo& info);
+std::string calls_info_text(const CallsInfo& info, bool all);
 /// A line "outer;inner calls" for each stack: the input of flame graph tools.
 /// @param by_time  microseconds of own time instead of calls
 std::string folded_stacks(const FunctionNames& names, const CallCounts& counts, bool by_time);
@@ -70,10 +97,6 @@ struct CallTrees {
 void add_trees(CallTrees& trees, const CallInput& input, std::optional<std::int64_t> rank,
                const std::vector<std::uint32_t>& ids);
 
-/// Calls by caller and callee.
-using CallEdge = std::pair<std::uint32_t, std::uint32_t>;
-std::map<CallEdge, std::uint64_t> call_edges(const CallCounts& counts);
-
 nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCounts& counts,
                                         const std::vector<calls::Loop>& loops);
 std::string calls_graph_dot(const FunctionNames& names, const CallCounts& counts,
@@ -81,11 +104,16 @@ std::string calls_graph_dot(const FunctionNames& names, const CallCounts& counts
 
 /// The comparison of streams of two inputs.
 struct CallDiff {
+  struct Open {
+    std::size_t stream;
+    std::vector<std::uint32_t> calls;
+  };
   struct Pair {
     std::size_t a, b;  ///< streams
     std::optional<calls::FirstDifference> first;
     calls::Comparison comparison;
     std::vector<std::uint32_t> open_a, open_b;  ///< calls that have not returned
+    std::vector<Open> near_a, near_b;           ///< those of the next ranks below and above, if there are open calls
   };
   std::vector<Pair> pairs;
   FunctionNames names;  ///< of the ids in it
@@ -99,6 +127,7 @@ struct NamedCalls {
 struct CommonTrees {
   calls::TreeBuilder builder;
   FunctionNames names;
+  std::vector<std::vector<std::uint32_t>> ids;           ///< by input: by its id, the one in the tree; empty: the same
   std::vector<std::vector<std::size_t>> numbers;         ///< by input
   std::vector<std::vector<calls::StreamLists>> streams;  ///< by input
   const calls::Tree& tree() const { return builder.tree(); }

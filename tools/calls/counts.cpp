@@ -63,9 +63,9 @@ std::vector<CallCounts::Times> CallCounts::times_of(std::span<const calls::Conte
   return out;
 }
 
-std::vector<CallCounts::OfFunction> CallCounts::by_function() const {
-  const std::vector<calls::ContextTree::Node>& nodes = tree.nodes();
-  const std::vector<Times> of_node = times();
+std::vector<CallCounts::OfFunction> CallCounts::functions_of(std::span<const calls::ContextTree::Node> nodes,
+                                                             bool timed) {
+  const std::vector<Times> of_node = times_of(nodes);
   const auto is_inside_itself = [&](std::size_t node) {
     const std::uint32_t function = nodes[node].function;
     while ((node = nodes[node].parent) != 0)
@@ -74,6 +74,7 @@ std::vector<CallCounts::OfFunction> CallCounts::by_function() const {
   };
   std::map<std::uint32_t, OfFunction> sums;
   for (std::size_t i = 1; i < nodes.size(); ++i) {
+    if (nodes[i].calls == 0 && nodes[i].timed_calls == 0) continue;
     OfFunction& sum = sums[nodes[i].function];
     sum.function = nodes[i].function;
     sum.calls += nodes[i].calls;

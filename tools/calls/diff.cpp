@@ -39,6 +39,52 @@ std::vector<std::uint32_t> open_calls(const calls::StreamLists& lists) {
   return out;
 }
 
+/// The calls at the end of streams that have not returned.
+class OpenCalls {
+ public:
+  /// @param ids  by id of the input, the common one; empty: the same
+  /// @param ended  streams whose open calls are known
+  OpenCalls(const CallInput& input, std::vector<std::uint32_t> ids,
+            std::map<std::size_t, std::vector<std::uint32_t>> ended)
+      : input_(input), ids_(std::move(ids)), of_(std::move(ended)) {}
+
+  /// Those of the same thread on the next ranks below and above.
+  std::vector<CallDiff::Open> beside(std::size_t stream) {
+    const std::vector<record::calls::Stream>& all = input_.names().streams;
+    const std::int64_t rank = rank_of(input_, stream);
+    std::optional<std::size_t> below, above;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].thread != all[stream].thread) continue;
+      const std::int64_t other = rank_of(input_, i);
+      if (other < rank && (!below || other > rank_of(input_, *below))) below = i;
+      if (other > rank && (!above || other < rank_of(input_, *above))) above = i;
+    }
+    std::vector<CallDiff::Open> out;
+    for (const std::optional<std::size_t>& next : {below, above})
+      if (next) out.push_back({*next, of(*next)});
+    return out;
+  }
+
+ private:
+  const std::vector<std::uint32_t>& of(std::size_t stream) {
+    const auto [found, is_new] = of_.try_emplace(stream);
+    if (!is_new) return found->second;
+    std::vector<std::uint32_t>& open = found->second;
+    input_.read(stream, [&](std::uint64_t, std::span<const std::uint32_t> events) {
+      for (const std::uint32_t event : events) {
+        if (event != 0)
+          open.push_back(event < ids_.size() ? ids_[event] : event);
+        else if (!open.empty())
+          open.pop_back();
+      }
+    });
+    return open;
+  }
+  const CallInput& input_;
+  std::vector<std::uint32_t> ids_;
+  std::map<std::size_t, std::vector<std::uint32_t>> of_;
+};
+
 /// Pairs of streams to compare, as places in the lists of their numbers.
 std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const CallInput& a, std::span<const std::size_t> of_a,
                                                           const CallInput& b, std::span<const std::size_t> of_b,
@@ -73,6 +119,30 @@ nlohmann::ordered_json list(const FunctionNames& names, std::span<const std::uin
   return out;
 }
 
+nlohmann::ordered_json near_json(const CallInput& input, const FunctionNames& names,
+                                 std::span<const CallDiff::Open> near) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const CallDiff::Open& open : near)
+    out.push_back({{"rank", rank_of(input, open.stream)}, {"open", list(names, open.calls)}});
+  return out;
+}
+
+/// The stack at the end of a stream, and those of its neighbours below it.
+std::string open_text(const char* which, const CallInput& input, const FunctionNames& names,
+                      std::span<const std::uint32_t> open, std::span<const CallDiff::Open> near) {
+  const auto stack = [&](std::span<const std::uint32_t> calls) {
+    return (calls.empty() ? "none" : stack_text(names, calls)) + "\n";
+  };
+  std::string out = std::string("  open at the end of ") + which + ": " + stack(open);
+  for (const CallDiff::Open& other : near)
+    out += "    on " + stream_text(input, other.stream) + ": " + stack(other.calls);
+  return out;
+}
+
+std::string place_text(const FunctionNames& names, std::span<const std::uint32_t> stack) {
+  return stack.empty() ? "at the top level" : "in " + stack_text(names, stack);
+}
+
 std::string function_text(const FunctionNames& names, std::uint32_t function) {
   return function == 0 ? "no further call" : record::visible(names.name(function));
 }
@@ -85,8 +155,8 @@ CommonTrees common_trees(std::span<const NamedCalls> inputs, std::span<const std
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     CallTrees trees;
     trees.builder = std::move(out.builder);
-    add_trees(trees, *inputs[i].input, ranks.empty() ? std::nullopt : ranks[i],
-              common.add(*inputs[i].input, *inputs[i].names));
+    out.ids.push_back(common.add(*inputs[i].input, *inputs[i].names));
+    add_trees(trees, *inputs[i].input, ranks.empty() ? std::nullopt : ranks[i], out.ids.back());
     out.numbers.push_back(std::move(trees.numbers));
     out.streams.push_back(std::move(trees.streams));
     out.builder = std::move(trees.builder);
@@ -98,8 +168,14 @@ CommonTrees common_trees(std::span<const NamedCalls> inputs, std::span<const std
 CallDiff::Pair compare_streams(const CommonTrees& trees, std::size_t in_a, std::size_t i, std::size_t in_b,
                                std::size_t j) {
   const calls::StreamLists &x = trees.streams[in_a][i], &y = trees.streams[in_b][j];
-  CallDiff::Pair pair{trees.numbers[in_a][i], trees.numbers[in_b][j], calls::first_difference(trees.tree(), x, y), {},
-                      open_calls(x),          open_calls(y)};
+  CallDiff::Pair pair{trees.numbers[in_a][i],
+                      trees.numbers[in_b][j],
+                      calls::first_difference(trees.tree(), x, y),
+                      {},
+                      open_calls(x),
+                      open_calls(y),
+                      {},
+                      {}};
   if (pair.first) pair.comparison = calls::compare(trees.tree(), x, y, most_differences);
   return pair;
 }
@@ -120,7 +196,18 @@ CallDiff diff_calls(const CallInput& a, const FunctionNames& names_a, const Call
                                    : "--ranks " + std::to_string(ranks[0]) + "," + std::to_string(ranks[1]) +
                                          " are not in the inputs, or have no thread in common");
   CallDiff diff;
-  for (const auto& [i, j] : pairs) diff.pairs.push_back(compare_streams(trees, 0, i, 1, j));
+  const auto open = [&](std::size_t in, const CallInput& input) {
+    std::map<std::size_t, std::vector<std::uint32_t>> known;
+    for (std::size_t i = 0; i < trees.streams[in].size(); ++i)
+      known.emplace(trees.numbers[in][i], open_calls(trees.streams[in][i]));
+    return OpenCalls(input, trees.ids[in], std::move(known));
+  };
+  OpenCalls in_a = open(0, a), in_b = open(1, b);
+  for (const auto& [i, j] : pairs) {
+    CallDiff::Pair& pair = diff.pairs.emplace_back(compare_streams(trees, 0, i, 1, j));
+    if (!pair.open_a.empty()) pair.near_a = in_a.beside(pair.a);
+    if (!pair.open_b.empty()) pair.near_b = in_b.beside(pair.b);
+  }
   diff.names = std::move(trees.names);
   return diff;
 }
@@ -154,6 +241,8 @@ nlohmann::ordered_json calls_diff_json(const CallInput& a, const CallInput& b, c
   out["pairs"] = nlohmann::ordered_json::array();
   for (const CallDiff::Pair& pair : diff.pairs) {
     out["pairs"].push_back(call_pair_json(a, b, diff.names, pair));
+    out["pairs"].back()["near_a"] = near_json(a, diff.names, pair.near_a);
+    out["pairs"].back()["near_b"] = near_json(b, diff.names, pair.near_b);
     if (out["first_difference"].is_null()) out["first_difference"] = out["pairs"].back()["first_difference"];
   }
   return out;
@@ -173,20 +262,20 @@ std::string calls_diff_text(const CallInput& a, const CallInput& b, const CallDi
     }
     out += "\n" + stream_text(a, pair.a) + " of A and " + stream_text(b, pair.b) + " of B: first difference at event " +
            std::to_string(pair.first->event) + "\n  A: " + record::visible(event_text(diff.names, pair.first->a)) +
-           "\n  B: " + record::visible(event_text(diff.names, pair.first->b)) +
-           "\n  in: " + stack_text(diff.names, pair.first->stack) + "\n";
+           "\n  B: " + record::visible(event_text(diff.names, pair.first->b)) + "\n  " +
+           place_text(diff.names, pair.first->stack) + "\n";
     const std::size_t lines = all ? most_differences : most_lines;
     for (const calls::LoopDifference& d :
          std::span(pair.comparison.loops).first(std::min(lines, pair.comparison.loops.size())))
       out += "  loop of " + stack_text(diff.names, d.body) + ": " + std::to_string(d.a) + " iterations in A, " +
-             std::to_string(d.b) + " in B, in " + stack_text(diff.names, d.stack) + "\n";
+             std::to_string(d.b) + " in B, " + place_text(diff.names, d.stack) + "\n";
     for (const calls::CallDifference& d :
          std::span(pair.comparison.calls).first(std::min(lines, pair.comparison.calls.size())))
       out += "  other call: " + function_text(diff.names, d.a) + " in A, " + function_text(diff.names, d.b) +
-             " in B, in " + stack_text(diff.names, d.stack) + "\n";
+             " in B, " + place_text(diff.names, d.stack) + "\n";
     if (!pair.open_a.empty() || !pair.open_b.empty())
-      out += "  open at the end of A: " + (pair.open_a.empty() ? "none" : stack_text(diff.names, pair.open_a)) +
-             "\n  open at the end of B: " + (pair.open_b.empty() ? "none" : stack_text(diff.names, pair.open_b)) + "\n";
+      out += open_text("A", a, diff.names, pair.open_a, pair.near_a) +
+             open_text("B", b, diff.names, pair.open_b, pair.near_b);
   }
   return out;
 }

@@ -27,15 +27,6 @@ std::map<CallEdge, const calls::Loop*> loop_edges(const std::vector<calls::Loop>
 
 }  // namespace
 
-std::map<CallEdge, std::uint64_t> call_edges(const CallCounts& counts) {
-  std::map<CallEdge, std::uint64_t> edges;
-  for (std::size_t node = 1; node < counts.tree.nodes().size(); ++node) {
-    const calls::ContextTree::Node& n = counts.tree.nodes()[node];
-    if (n.parent != 0) edges[{counts.tree.nodes()[n.parent].function, n.function}] += n.calls;
-  }
-  return edges;
-}
-
 nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCounts& counts,
                                         const std::vector<calls::Loop>& loops) {
   nlohmann::ordered_json out;
@@ -43,7 +34,7 @@ nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCo
   for (const CallCounts::OfFunction& f : counts.by_function())
     out["functions"].push_back({{"name", names.name(f.function)}, {"calls", f.calls}});
   out["edges"] = nlohmann::ordered_json::array();
-  for (const auto& [edge, calls] : call_edges(counts))
+  for (const auto& [edge, calls] : call_edges(counts.tree.nodes()))
     out["edges"].push_back({{"caller", names.name(edge.first)}, {"callee", names.name(edge.second)}, {"calls", calls}});
   out["loops"] = nlohmann::ordered_json::array();
   for (const calls::Loop& loop : loops) {
@@ -67,7 +58,7 @@ std::string calls_graph_dot(const FunctionNames& names, const CallCounts& counts
     out += "  f" + std::to_string(f.function) +
            " [label=" + in_quotes(names.name(f.function) + " (" + std::to_string(f.calls) + ")") + "];\n";
   const auto in_loops = loop_edges(loops);
-  for (const auto& [edge, calls] : call_edges(counts)) {
+  for (const auto& [edge, calls] : call_edges(counts.tree.nodes())) {
     std::string label = std::to_string(calls);
     const auto loop = in_loops.find(edge);
     if (loop != in_loops.end())

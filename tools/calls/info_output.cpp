@@ -10,7 +10,7 @@ namespace effort::tools {
 namespace {
 
 using Align = Table::Align;
-constexpr std::size_t call_rows = 12;
+constexpr std::size_t call_rows = 12, group_rows = 5, most_groups = 8;
 
 /// The contexts with the most own time, or else the most calls, as nodes of the tree.
 std::vector<std::size_t> hot_contexts(const CallCounts& counts, std::span<const CallCounts::Times> times,
@@ -49,26 +49,98 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "-" : percent_text(static_cast<double>(part) / static_cast<double>(whole));
 }
 
+nlohmann::ordered_json functions_json(const CallsInfo& info, std::span<const CallCounts::OfFunction> functions) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const CallCounts::OfFunction& f : functions)
+    out.push_back({{"name", info.names.name(f.function)},
+                   {"calls", f.calls},
+                   {"timed_calls", f.timed_calls},
+                   {"own_seconds", seconds_json(info.counts, f.ns.own)},
+                   {"inclusive_seconds", seconds_json(info.counts, f.ns.inclusive)}});
+  return out;
+}
+
+nlohmann::ordered_json edges_json(const CallsInfo& info, std::span<const std::pair<CallEdge, std::uint64_t>> edges) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const auto& [edge, calls] : edges)
+    out.push_back(
+        {{"caller", info.names.name(edge.first)}, {"callee", info.names.name(edge.second)}, {"calls", calls}});
+  return out;
+}
+
+std::string more_text(std::size_t all, std::size_t rows, const char* of) {
+  return all <= rows ? "" : "  " + std::to_string(all - rows) + " more" + of + ": --all\n";
+}
+
+std::string functions_text(const CallsInfo& info, std::span<const CallCounts::OfFunction> functions,
+                           std::uint64_t calls, std::size_t rows) {
+  std::vector<Table::Heading> columns{{"function", Align::left}, {"calls"}, {"share"}};
+  if (info.counts.timed) columns.insert(columns.end(), {{"timed"}, {"own time"}, {"inclusive"}});
+  Table table(columns);
+  for (const CallCounts::OfFunction& f : functions.first(std::min(rows, functions.size()))) {
+    std::vector<std::string> row{name_text(info.names.name(f.function), 60), std::to_string(f.calls),
+                                 share_text(f.calls, calls)};
+    if (info.counts.timed)
+      row.insert(row.end(),
+                 {std::to_string(f.timed_calls), nanoseconds_text(f.ns.own), nanoseconds_text(f.ns.inclusive)});
+    table.add(row);
+  }
+  return table.text() + more_text(functions.size(), rows, " functions");
+}
+
+std::string edges_text(const CallsInfo& info, std::span<const std::pair<CallEdge, std::uint64_t>> edges,
+                       std::size_t rows) {
+  if (edges.empty()) return "";
+  Table table({{"calls"}, {"from", Align::left}, {"to", Align::left}});
+  for (const auto& [edge, calls] : edges.first(std::min(rows, edges.size())))
+    table.add({std::to_string(calls), name_text(info.names.name(edge.first), 50),
+               name_text(info.names.name(edge.second), 50)});
+  return "\n" + table.text() + more_text(edges.size(), rows, " pairs");
+}
+
+std::string paths_text(const CallsInfo& info, std::size_t rows) {
+  const CallCounts& counts = info.counts;
+  Table table({{counts.timed ? "own time" : "calls"}, {"by stack", Align::left}});
+  const std::vector<CallCounts::Times> times = counts.times();
+  for (const std::size_t node : hot_contexts(counts, times, std::min<std::size_t>(rows, 1000)))
+    table.add({counts.timed ? nanoseconds_text(times[node].own) : std::to_string(counts.tree.nodes()[node].calls),
+               name_text(stack_text(info.names, counts.stack(node)), 100)});
+  return "\n" + table.text();
+}
+
+std::string streams_text(const CallsInfo& info, std::size_t rows) {
+  const CallCounts& counts = info.counts;
+  Table table({{"stream", Align::left}, {"calls"}, {"depth"}, {"left out"}, {"open at the end", Align::left}});
+  for (std::size_t i = 0; i < counts.streams.size() && i < rows; ++i)
+    table.add({stream_text(info.input, counts.streams[i]), std::to_string(counts.totals[i].calls),
+               std::to_string(counts.totals[i].depth),
+               std::to_string(info.input.names().streams[counts.streams[i]].left_out),
+               name_text(stack_text(info.names, counts.totals[i].open), 80)});
+  return "\n" + table.text() + more_text(counts.streams.size(), rows, "");
+}
+
+std::string group_name(const CallsInfo& info, const StreamGroup& group) {
+  if (info.by == Grouping::thread) return stream_text(info.input, group.streams[0]);
+  return (info.input.names().streams[group.streams[0]].rank >= 0 ? "rank " : "stream ") +
+         std::to_string(rank_of(info.input, group.streams[0]));
+}
+
 }  // namespace
 
-nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNames& names, const CallCounts& counts) {
+nlohmann::ordered_json calls_info_json(const CallsInfo& info) {
+  const CallCounts& counts = info.counts;
   nlohmann::ordered_json out{{"calls", counts.all_calls()}, {"depth", counts.depth()}};
-  out["functions"] = nlohmann::ordered_json::array();
-  for (const CallCounts::OfFunction& f : counts.by_function())
-    out["functions"].push_back({{"name", names.name(f.function)},
-                                {"calls", f.calls},
-                                {"timed_calls", f.timed_calls},
-                                {"own_seconds", seconds_json(counts, f.ns.own)},
-                                {"inclusive_seconds", seconds_json(counts, f.ns.inclusive)}});
+  out["functions"] = functions_json(info, counts.by_function());
+  out["edges"] = edges_json(info, frequent_edges(counts.tree.nodes()));
   out["paths"] = nlohmann::ordered_json::array();
   const std::vector<CallCounts::Times> times = counts.times();
   for (const std::size_t node : hot_contexts(counts, times, 100))
-    out["paths"].push_back({{"stack", names_of(names, counts.stack(node))},
+    out["paths"].push_back({{"stack", names_of(info.names, counts.stack(node))},
                             {"calls", counts.tree.nodes()[node].calls},
                             {"own_seconds", seconds_json(counts, times[node].own)}});
   out["streams"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < counts.streams.size(); ++i) {
-    const record::calls::Stream& s = input.names().streams[counts.streams[i]];
+    const record::calls::Stream& s = info.input.names().streams[counts.streams[i]];
     const calls::ContextTree::Totals& t = counts.totals[i];
     out["streams"].push_back({{"rank", s.rank},
                               {"process", s.process},
@@ -78,49 +150,39 @@ nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNam
                               {"left_out", s.left_out},
                               {"stamp_every", s.stamp_every},
                               {"stray_returns", t.stray_returns},
-                              {"open", names_of(names, t.open)}});
+                              {"open", names_of(info.names, t.open)}});
   }
-  out["hot"] = hot_functions(input, names);
-  out["notes"] = names.notes;
+  if (info.by != Grouping::none) out["groups"] = nlohmann::ordered_json::array();
+  for (const StreamGroup& group : info.groups) {
+    nlohmann::ordered_json entry{{"rank", rank_of(info.input, group.streams[0])}};
+    if (info.by == Grouping::thread) entry["thread"] = info.input.names().streams[group.streams[0]].thread;
+    entry["calls"] = group.calls;
+    entry["functions"] = functions_json(info, group.functions);
+    entry["edges"] = edges_json(info, group.edges);
+    out["groups"].push_back(std::move(entry));
+  }
+  out["hot"] = hot_functions(info.input, info.names);
+  out["notes"] = info.names.notes;
   return out;
 }
 
-std::string calls_info_text(const CallInput& input, const FunctionNames& names, const CallCounts& counts, bool all) {
-  const std::uint64_t calls = counts.all_calls();
-  const std::size_t rows = all ? ~std::size_t{0} : call_rows;
-  std::string out = std::to_string(calls) + " calls in " + std::to_string(counts.streams.size()) +
+std::string calls_info_text(const CallsInfo& info, bool all) {
+  const CallCounts& counts = info.counts;
+  constexpr std::size_t everything = ~std::size_t{0};
+  const std::size_t rows = all ? everything : call_rows;
+  std::string out = std::to_string(counts.all_calls()) + " calls in " + std::to_string(counts.streams.size()) +
                     (counts.streams.size() == 1 ? " stream" : " streams") + ", up to " +
                     std::to_string(counts.depth()) + " deep\n\n";
-  std::vector<Table::Heading> columns{{"function", Align::left}, {"calls"}, {"share"}};
-  if (counts.timed) columns.insert(columns.end(), {{"timed"}, {"own time"}, {"inclusive"}});
-  Table functions(columns);
-  const std::vector<CallCounts::OfFunction> by_function = counts.by_function();
-  for (std::size_t i = 0; i < by_function.size() && i < rows; ++i) {
-    const CallCounts::OfFunction& f = by_function[i];
-    std::vector<std::string> row{name_text(names.name(f.function), 60), std::to_string(f.calls),
-                                 share_text(f.calls, calls)};
-    if (counts.timed)
-      row.insert(row.end(),
-                 {std::to_string(f.timed_calls), nanoseconds_text(f.ns.own), nanoseconds_text(f.ns.inclusive)});
-    functions.add(row);
+  out += functions_text(info, counts.by_function(), counts.all_calls(), rows) + paths_text(info, rows) +
+         edges_text(info, frequent_edges(counts.tree.nodes()), rows) + streams_text(info, rows);
+  const std::size_t groups = all ? info.groups.size() : std::min(most_groups, info.groups.size());
+  for (const StreamGroup& group : std::span(info.groups).first(groups)) {
+    out += "\n" + group_name(info, group) + ": " + std::to_string(group.calls) + " calls\n";
+    out += functions_text(info, group.functions, group.calls, all ? everything : group_rows) +
+           edges_text(info, group.edges, all ? everything : group_rows);
   }
-  out += functions.text();
-  if (by_function.size() > rows) out += "  " + std::to_string(by_function.size() - rows) + " more functions: --all\n";
-  Table paths({{counts.timed ? "own time" : "calls"}, {"by stack", Align::left}});
-  const std::vector<CallCounts::Times> times = counts.times();
-  for (const std::size_t node : hot_contexts(counts, times, std::min<std::size_t>(rows, 1000)))
-    paths.add({counts.timed ? nanoseconds_text(times[node].own) : std::to_string(counts.tree.nodes()[node].calls),
-               name_text(stack_text(names, counts.stack(node)), 100)});
-  out += "\n" + paths.text();
-  Table streams({{"stream", Align::left}, {"calls"}, {"depth"}, {"left out"}, {"open at the end", Align::left}});
-  for (std::size_t i = 0; i < counts.streams.size() && i < rows; ++i)
-    streams.add({stream_text(input, counts.streams[i]), std::to_string(counts.totals[i].calls),
-                 std::to_string(counts.totals[i].depth),
-                 std::to_string(input.names().streams[counts.streams[i]].left_out),
-                 name_text(stack_text(names, counts.totals[i].open), 80)});
-  out += "\n" + streams.text();
-  if (counts.streams.size() > rows) out += "  " + std::to_string(counts.streams.size() - rows) + " more: --all\n";
-  const std::vector<std::string> hot = hot_functions(input, names);
+  out += more_text(info.groups.size(), groups, info.by == Grouping::rank ? " ranks" : " threads");
+  const std::vector<std::string> hot = hot_functions(info.input, info.names);
   if (!hot.empty()) out += "\nCalled too often to be kept, only counted from some moment on:";
   for (const std::string& name : hot) out += " " + name_text(name);
   return out + (hot.empty() ? "" : "\n");

@@ -1,8 +1,10 @@
 #include "tools/calls/input.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <stdexcept>
+#include <system_error>
 
 #include "record/calls/recording.hpp"
 #include "tools/calls/raw_stream.hpp"
@@ -18,10 +20,18 @@ namespace fs = std::filesystem;
 std::vector<std::byte> first_bytes(const fs::path& path) {
   std::vector<std::byte> start;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file) return start;
+  if (!file) throw std::system_error(errno, std::generic_category(), "cannot open '" + path.string() + "'");
   start.resize(8);
   start.resize(std::fread(start.data(), 1, start.size(), file.get()));
   return start;
+}
+
+/// "; 'x/app-1.functions' in it has some": those that a directory may have been mistaken for.
+std::string near_miss(const fs::path& directory) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".functions" && entry.is_directory())
+      return "; '" + entry.path().string() + "' may have some";
+  return "";
 }
 
 }  // namespace
@@ -40,7 +50,8 @@ CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : w
         recordings.push_back({file.names().streams.empty() ? -1 : file.names().streams[0].rank, entry.path()});
       }
     if (recordings.empty())
-      throw std::runtime_error("the directory '" + input + "' has no recordings (.rec): name another one");
+      throw std::runtime_error("the directory '" + input + "' has no recordings (.rec): name another one" +
+                               near_miss(input));
     std::sort(recordings.begin(), recordings.end());
     for (const auto& [rank, path] : recordings) add(path);
   }
@@ -59,6 +70,11 @@ void CallInput::add(const fs::path& path) {
     add_names(part, part.coded->names(), {});
   } else if (record::calls::is_recording(start)) {
     part.recording = std::make_unique<record::calls::RecordingFile>(read_bytes(path), part.path);
+    if (const std::uint64_t missing = part.recording->missing_chunks(); missing > 0)
+      notes_.push_back("'" + part.path + "' ends at byte " + std::to_string(part.recording->bytes()) + ", before " +
+                       std::to_string(missing) +
+                       " of its blocks, whose calls are missing: the file was cut short, or the disk was full; copy it "
+                       "again if the original is longer");
     add_names(part, part.recording->names(), part.recording->flags());
   } else {
     if (width_ == 0)

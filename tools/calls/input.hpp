@@ -29,6 +29,8 @@ class CallInput {
   const record::calls::Names& names() const { return names_; }
   /// Whether a function was left out from some moment on, because it was called too often; by id - 1.
   const std::vector<bool>& hot() const { return hot_; }
+  /// What is missing.
+  const std::vector<std::string>& notes() const { return notes_; }
   /// Inputs that are raw streams have ids without names.
   bool has_names() const { return !names_.functions.empty(); }
 
@@ -58,6 +60,7 @@ class CallInput {
   unsigned width_;
   record::calls::Names names_;
   std::vector<bool> hot_;
+  std::vector<std::string> notes_;
   std::vector<Part> parts_;
   std::map<std::string, std::uint32_t> modules_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> functions_;

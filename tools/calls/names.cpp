@@ -26,7 +26,8 @@ FunctionNames function_names(const CallInput& input, const std::vector<std::file
     names.of.push_back(module + "+0x" + std::string(digits.data(), end));
   }
   if (input.has_names()) names.of.emplace_back("(other functions)");
-  names.notes = symbols.notes();
+  names.notes = input.notes();
+  for (const std::string& note : symbols.notes()) names.notes.push_back(note);
   return names;
 }
 

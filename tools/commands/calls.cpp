@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/calls/file.hpp"
+#include "record/text.hpp"
 #include "tools/calls/input.hpp"
 #include "tools/calls/raw_stream.hpp"
 #include "tools/commands/commands.hpp"
@@ -64,6 +65,7 @@ void run_calls_encode(const CallsEncodeArguments& a) {
   OutputFile file(a.out);
   file.write(bytes);
   file.commit();
+  for (const std::string& note : input.notes()) std::fprintf(stderr, "effort: %s\n", record::visible(note).c_str());
   print_result(events, bytes.size(), watch.seconds(), a.json);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "record/text.hpp"
 #include "tools/calls/analysis.hpp"
@@ -30,16 +31,19 @@ void write_text(const std::string& path, const std::string& text) {
 void run_calls_info(const CallsInfoArguments& a) {
   const CallInput input(a.inputs, a.width);
   const FunctionNames names = function_names(input, {a.module_paths.begin(), a.module_paths.end()});
-  const CallCounts counts = count_calls(input, a.rank);
+  const Grouping by = a.by.empty() ? Grouping::none : a.by == "rank" ? Grouping::rank : Grouping::thread;
+  std::vector<StreamGroup> groups;
+  const CallCounts counts = count_calls_by(input, a.rank, by, groups);
+  const CallsInfo info{input, names, counts, by, groups};
   if (!a.folded_time.empty() && !counts.timed)
     throw UsageError("--folded-time needs time stamps: record with EFFORT_FUNCTIONS_STAMPS=1");
   if (!a.folded.empty()) write_text(a.folded, folded_stacks(names, counts, false));
   if (!a.folded_time.empty()) write_text(a.folded_time, folded_stacks(names, counts, true));
   if (a.json) {
-    print_json(calls_info_json(input, names, counts));
+    print_json(calls_info_json(info));
     return;
   }
-  const std::string text = calls_info_text(input, names, counts, a.all);
+  const std::string text = calls_info_text(info, a.all);
   std::fwrite(text.data(), 1, text.size(), stdout);
   print_notes(names);
 }
@@ -67,7 +71,8 @@ void run_calls_graph(const CallsInfoArguments& a) {
 void run_calls_diff(const CallsDiffArguments& a) {
   const CallInput first({a.a}, a.width), second({a.b}, a.width);
   const std::vector<std::filesystem::path> search(a.module_paths.begin(), a.module_paths.end());
-  const FunctionNames names_a = function_names(first, search), names_b = function_names(second, search);
+  const FunctionNames names_a = function_names(first, search);
+  FunctionNames names_b = function_names(second, search);
   const CallDiff diff = diff_calls(first, names_a, second, names_b, a.ranks);
   if (a.json) {
     print_json(calls_diff_json(first, second, diff));
@@ -76,6 +81,8 @@ void run_calls_diff(const CallsDiffArguments& a) {
   const std::string text = calls_diff_text(first, second, diff, a.all);
   std::fwrite(text.data(), 1, text.size(), stdout);
   print_notes(names_a);
+  for (const std::string& note : names_a.notes) std::erase(names_b.notes, note);
+  print_notes(names_b);
 }
 
 }  // namespace effort::tools

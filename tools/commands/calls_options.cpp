@@ -56,6 +56,8 @@ void add_calls_info(CLI::App& app) {
   command->add_option("IN", a->inputs, calls_input_help)->required();
   add_recordings(*command, *a);
   command->add_option("--rank", a->rank, "only the streams of this rank");
+  command->add_option("--by", a->by, "also the calls of each rank, or of each thread")
+      ->check(CLI::IsMember({"rank", "thread"}));
   command->add_option("--folded", a->folded, "file to write: a line of each stack, for flame graph tools")
       ->type_name(output_type);
   command->add_option("--folded-time", a->folded_time, "the same with microseconds instead of calls")

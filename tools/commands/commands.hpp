@@ -186,6 +186,7 @@ void run_calls_decode(const CallsDecodeArguments& arguments);
 struct CallsInfoArguments {
   std::vector<std::string> inputs, module_paths;
   std::string folded, folded_time, out;
+  std::string by;  ///< "rank", "thread", or empty
   std::optional<std::int64_t> rank;
   unsigned width = 0;  ///< of raw streams; 0: they are refused
   bool all = false, json = false;

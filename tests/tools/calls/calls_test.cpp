@@ -1,10 +1,13 @@
 // effort calls, as a user runs it.
 #include <catch2/catch_test_macros.hpp>
 
+#include <cmath>
 #include <cstring>
+#include <random>
 
 #include "command.hpp"
 #include "record/calls/file.hpp"
+#include "recordings.hpp"
 #include "streams.hpp"
 
 namespace {
@@ -112,6 +115,8 @@ TEST_CASE("calls info: counts by function and stream, and open calls") {
   CHECK(all["functions"][0]["calls"] == 15 + 10 + 21);
   CHECK(all["streams"][1]["open"] == nlohmann::json({"1", "2", "4", "5"}));
   CHECK(all["streams"][0]["open"].empty());
+  CHECK(all["edges"][0] == nlohmann::json({{"caller", "2"}, {"callee", "3"}, {"calls", 46}}));
+  CHECK_FALSE(all.contains("groups"));
   const nlohmann::json one = scratch.run({"calls", "info", "x.calls", "--rank", "1", "--json"}).json();
   CHECK(one["calls"] == 15);
   CHECK(one["streams"].size() == 1);
@@ -126,6 +131,96 @@ TEST_CASE("calls info: counts by function and stream, and open calls") {
   REQUIRE(text.code == 0);
   CHECK(text.out.find("1 > 2 > 4 > 5") != std::string::npos);
   CHECK(scratch.read_text("stacks") == "1 3\n1;2 8\n1;2;3 46\n1;2;4 1\n1;2;4;5 1\n");
+}
+
+TEST_CASE("calls info: calls of each rank and thread, which add up to all") {
+  const Scratch scratch;
+  write_ranks(scratch);
+  for (const std::string by : {"rank", "thread"}) {
+    const nlohmann::json info = scratch.run({"calls", "info", "x.calls", "--by", by, "--json"}).json();
+    REQUIRE(info["groups"].size() == 3);
+    const nlohmann::json& hung = info["groups"][1];
+    CHECK(hung["rank"] == 1);
+    CHECK(hung.contains("thread") == (by == "thread"));
+    CHECK(hung["calls"] == 15);
+    CHECK(hung["functions"].size() == 5);
+    CHECK(info["groups"][2]["functions"].size() == 3);  // 4 and 5 are not called there
+    CHECK(info["groups"][2]["edges"] == nlohmann::json({{{"caller", "2"}, {"callee", "3"}, {"calls", 21}},
+                                                        {{"caller", "1"}, {"callee", "2"}, {"calls", 3}}}));
+    for (const char* list : {"functions", "edges"}) {
+      std::uint64_t all = 0, sum = 0;
+      for (const nlohmann::json& entry : info[list]) all += entry["calls"].get<std::uint64_t>();
+      for (const nlohmann::json& group : info["groups"])
+        for (const nlohmann::json& entry : group[list]) sum += entry["calls"].get<std::uint64_t>();
+      CHECK(sum == all);
+    }
+  }
+  const Outcome text = scratch.run({"calls", "info", "x.calls", "--by", "rank"});
+  REQUIRE(text.code == 0);
+  CHECK(text.out.find("\nrank 1: 15 calls\n") != std::string::npos);
+  CHECK(scratch.run({"calls", "info", "x.calls", "--by", "node"}).code == 2);
+}
+
+TEST_CASE("calls info: a rank with several threads, with time stamps") {
+  effort::record::calls::FileMaker maker;
+  // Of a call each, with the times of the entry and the return since the stamp before.
+  maker.append(0, Stream{1, 2, 0, 0}, 1, std::vector<std::uint64_t>{0, 10, 30, 5});
+  maker.append(1, Stream{1, 0}, 1, std::vector<std::uint64_t>{0, 100});
+  maker.append(2, Stream{1, 0}, 1, std::vector<std::uint64_t>{0, 1000});
+  effort::record::calls::Names names;
+  names.streams.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    names.streams[i].rank = i < 2 ? 4 : 7;
+    names.streams[i].thread = i % 2;
+  }
+  const Scratch scratch;
+  scratch.write("x.calls", maker.finish(std::move(names)));
+  const nlohmann::json info = scratch.run({"calls", "info", "x.calls", "--by", "rank", "--json"}).json();
+  REQUIRE(info["groups"].size() == 2);
+  CHECK(info["groups"][0]["rank"] == 4);
+  CHECK(info["groups"][0]["calls"] == 3);
+  const auto near = [](const nlohmann::json& seconds, double ns) {
+    return std::abs(1e9 * seconds.get<double>() - ns) < 1e-3;
+  };
+  CHECK(info["groups"][0]["functions"][0]["name"] == "1");
+  CHECK(near(info["groups"][0]["functions"][0]["own_seconds"], 15 + 100));
+  CHECK(near(info["groups"][0]["functions"][0]["inclusive_seconds"], 45 + 100));
+  CHECK(near(info["groups"][1]["functions"][0]["own_seconds"], 1000));
+  const nlohmann::json threads = scratch.run({"calls", "info", "x.calls", "--by", "thread", "--json"}).json();
+  REQUIRE(threads["groups"].size() == 3);
+  CHECK(threads["groups"][1]["thread"] == 1);
+  CHECK(near(threads["groups"][1]["functions"][0]["own_seconds"], 100));
+}
+
+TEST_CASE("calls: inputs that are missing, or hold no calls") {
+  const Scratch scratch;
+  const Outcome missing = scratch.run({"calls", "info", "missing"});
+  CHECK(missing.code == 1);
+  CHECK(missing.err.find("cannot open 'missing': No such file or directory") != std::string::npos);
+  std::filesystem::create_directories(scratch / "runs" / "app-1.functions");
+  const Outcome above = scratch.run({"calls", "info", "runs"});
+  CHECK(above.code == 1);
+  CHECK(above.err.find("'runs/app-1.functions' may have some") != std::string::npos);
+}
+
+TEST_CASE("calls: what a recording that was cut short lacks is said") {
+  effort::record::calls::test::RecordingMaker maker(3);
+  Stream events;
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) events.insert(events.end(), {1 + static_cast<std::uint32_t>(random() % 3), 0});
+  maker.thread(0, events);
+  const std::vector<std::byte> whole = maker.bytes();
+  const Scratch scratch;
+  scratch.write("whole.rec", whole);
+  CHECK(scratch.run({"calls", "info", "whole.rec"}).err.find("blocks") == std::string::npos);
+  scratch.write("cut.rec", std::vector(whole.begin(), whole.end() - 5000));
+  for (const char* command : {"info", "graph"}) {
+    const Outcome cut = scratch.run({"calls", command, "cut.rec"});
+    CHECK(cut.code == 0);
+    CHECK(cut.err.find("'cut.rec' ends at byte " + std::to_string(whole.size() - 5000) + ", before 2 of its blocks") !=
+          std::string::npos);
+  }
+  CHECK(scratch.run({"calls", "encode", "cut.rec", "-o", "x.calls"}).err.find("before 2 of its") != std::string::npos);
 }
 
 TEST_CASE("calls graph: edges and loops") {
@@ -165,7 +260,20 @@ TEST_CASE("calls diff: the first difference, loops, and the stack of a rank that
   const Outcome text = scratch.run({"calls", "diff", "x.calls", "x.calls", "--ranks", "0,1"});
   REQUIRE(text.code == 0);
   CHECK(text.out.find("first difference at event 24") != std::string::npos);
-  CHECK(text.out.find("open at the end of B: 1 > 2 > 4 > 5") != std::string::npos);
+  CHECK(text.out.find("  open at the end of B: 1 > 2 > 4 > 5\n    on rank 0: none\n    on rank 2: none\n") !=
+        std::string::npos);
+  CHECK(hung["pairs"][0]["near_b"] == nlohmann::json({{{"rank", 0}, {"open", nlohmann::json::array()}},
+                                                      {{"rank", 2}, {"open", nlohmann::json::array()}}}));
+  CHECK(hung["pairs"][0]["near_a"].empty());
+  // Also if all ranks are compared, here with a run that ended.
+  REQUIRE(scratch.run({"calls", "encode", "0", "0", "2", "-o", "y.calls"}).code == 0);
+  const nlohmann::json all = scratch.run({"calls", "diff", "x.calls", "y.calls", "--json"}).json();
+  CHECK(all["pairs"][1]["near_a"] == hung["pairs"][0]["near_b"]);
+  CHECK(all["pairs"][0]["near_a"].empty());
+  // A first difference outside all calls.
+  scratch.write("other", raw({7, 0}, 2));
+  CHECK(scratch.run({"calls", "diff", "0", "other", "--width", "2"}).out.find("\n  at the top level\n") !=
+        std::string::npos);
   CHECK(scratch.run({"calls", "diff", "x.calls", "x.calls", "--ranks", "0,9"}).code == 2);
 }
 

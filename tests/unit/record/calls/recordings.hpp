@@ -102,6 +102,7 @@ class RecordingMaker {
     header.thread = thread;
     header.sequence = sequence;
     put(at, header);
+    put(offsetof(recording::Header, chunks), static_cast<std::uint32_t>(at / recording::chunk_bytes));
     return at;
   }
   void set_state(std::size_t chunk, std::size_t used, std::uint64_t expected) {
