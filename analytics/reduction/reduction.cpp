@@ -58,6 +58,12 @@ std::uint64_t bytes_of(const Segment& segment) {
   return bytes_per_event * (segment.end - segment.first) + bytes_per_exchange * segment.ends_of_messages;
 }
 
+void store(const Segment& segment, Reduced& out) {
+  ++out.stored;
+  ++out.stored_of[segment.context];
+  out.size_bytes += bytes_of(segment);
+}
+
 /// The value that 90 % are within; 0 if there are none.  Reorders them.
 std::int64_t percentile90(std::vector<double>& values) {
   if (values.empty()) return 0;
@@ -169,6 +175,7 @@ void Reducer::rebuild(const Segment& segment, std::span<const double> as) {
 Reduced Reducer::reduce_with(const Method& method, double tolerance) {
   Reduced out;
   out.method = method;
+  out.stored_of.assign(segments_.contexts.size(), 0);
   std::vector<std::uint32_t> representative(segments_.segments.size());
   for (std::size_t first = 0; first < segments_.segments.size();) {
     const std::uint32_t location = segments_.segments[first].location;
@@ -178,9 +185,8 @@ Reduced Reducer::reduce_with(const Method& method, double tolerance) {
       const Segment& segment = segments_.segments[end];
       const std::size_t before = kept.size();
       representative[end] = kept.add(segment.structure, stamps_of(segment));
-      if (kept.size() > before) out.size_bytes += bytes_of(segment);
+      if (kept.size() > before) store(segment, out);
     }
-    out.stored += kept.size();
     out.classes += kept.classes();
     for (; first < end; ++first) rebuild(segments_.segments[first], kept.stamps(representative[first]));
   }
@@ -191,14 +197,13 @@ Reduced Reducer::reduce_with(const Method& method, double tolerance) {
 Reduced Reducer::reduce_steps(const SharedSteps& steps, std::span<const double> allowed, std::span<const double> gain) {
   const std::vector<std::uint32_t> representative = steps.representatives(allowed, gain);
   Reduced out;
+  out.stored_of.assign(segments_.contexts.size(), 0);
   std::set<std::pair<std::uint32_t, std::uint64_t>> classes;
   for (std::uint32_t i = 0; i < representative.size(); ++i) {
     const Segment& segment = segments_.segments[i];
     rebuild(segment, stamps_of(segments_.segments[representative[i]]));
     classes.emplace(segment.location, segment.structure);
-    if (representative[i] != i) continue;
-    ++out.stored;
-    out.size_bytes += bytes_of(segment);
+    if (representative[i] == i) store(segment, out);
   }
   out.classes = classes.size();
   judge(out);

@@ -33,8 +33,9 @@ std::vector<Violation> violations(const communication::WaitTotals& full, const c
 struct Reduced {
   Method method;
   std::uint64_t segments = 0, stored = 0;
-  std::uint64_t classes = 0;  ///< sets of segments that may match, each of one thread
-  double degree = 1;          ///< matches / (segments - classes); 1 if none can match
+  std::vector<std::uint64_t> stored_of;  ///< [Segments::contexts] those stored of each context
+  std::uint64_t classes = 0;             ///< sets of segments that may match, each of one thread
+  double degree = 1;                     ///< matches / (segments - classes); 1 if none can match
   std::uint64_t full_bytes = 0, size_bytes = 0;
   std::int64_t distance90_ns = 0;     ///< 90 % of the stamps of the rebuilt trace are off by at most this
   communication::WaitTotals waits;    ///< of the rebuilt trace: [causes][ranks] ns

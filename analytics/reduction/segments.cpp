@@ -1,7 +1,8 @@
 #include "analytics/reduction/segments.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <string>
+#include <unordered_map>
 
 #include "analytics/reduction/mixed.hpp"
 
@@ -44,23 +45,66 @@ struct Exchanges {
   }
 };
 
+/// Contexts by their hashes.
+class Contexts {
+ public:
+  explicit Contexts(std::vector<Context>& out) : out_(out) {}
+
+  /// The index of a context.  `context` is called if it is new.
+  template <typename Make>
+  std::uint32_t of(std::uint64_t hash, const Make& make) {
+    const auto [found, is_new] = index_.try_emplace(hash, static_cast<std::uint32_t>(out_.size()));
+    if (is_new) out_.push_back(make());
+    return found->second;
+  }
+  /// An iteration of a loop within another one.
+  std::uint32_t iteration(std::uint64_t hash, std::uint64_t around, std::uint32_t region) {
+    return of(hash, [&] { return Context{name(around) + "." + std::to_string(++loops_[around]), region}; });
+  }
+  std::uint32_t rest(std::uint64_t hash, std::uint64_t around, std::uint64_t iteration) {
+    return of(hash, [&] {
+      return Context{(around == outside ? "" : name(around) + " ") + "after " + name(iteration), communication::none};
+    });
+  }
+  std::uint32_t initial() {
+    return of(0, [] { return Context{"initial", communication::none}; });
+  }
+  std::uint32_t final() {
+    return of(2, [] { return Context{"final", communication::none}; });
+  }
+
+  static constexpr std::uint64_t outside = 1;  ///< the hash outside all iterations
+
+ private:
+  std::string name(std::uint64_t hash) const {
+    const auto found = index_.find(hash);
+    return found == index_.end() ? "main" : out_[found->second].name;
+  }
+  std::vector<Context>& out_;
+  std::unordered_map<std::uint64_t, std::uint32_t> index_;
+  std::unordered_map<std::uint64_t, int> loops_;  // by the context around them
+};
+
 /// Tells the context of phase 0 from that of no phase.
 constexpr std::uint64_t context_of_phase = 1;
 
 /// Collects the segments of one location.
 class Cutter {
  public:
-  Cutter(const Record& record, const Exchanges& exchanges, std::uint32_t location, Segments& out)
-      : record_(record), exchanges_(exchanges), location_(location), out_(out) {}
+  /// @param context  before the first cut
+  Cutter(const Record& record, const Exchanges& exchanges, std::uint32_t location, std::uint32_t context, Segments& out)
+      : record_(record), exchanges_(exchanges), location_(location), initial_(context), out_(out) {}
 
-  void cut(std::int64_t at_ns, std::uint64_t context) {
+  /// @param hash  of the context
+  void cut(std::int64_t at_ns, std::uint64_t hash, std::uint32_t context) {
     close(at_ns);
     current_.begin_ns = at_ns;
-    current_.structure = context;
+    current_.structure = hash;
+    current_.context = context;
     begun_ = true;
   }
   void stamp(std::uint32_t call, bool ends, std::int64_t at_ns) {
-    if (!begun_) cut(at_ns, 0);
+    if (!begun_) cut(at_ns, 0, initial_);
     out_.stamps.push_back({call, ends});
     current_.structure = mixed(current_.structure, 2 * std::uint64_t{record_.calls[call].region} + (ends ? 1 : 0));
     if (!ends) {
@@ -91,7 +135,7 @@ class Cutter {
 
   const Record& record_;
   const Exchanges& exchanges_;
-  std::uint32_t location_;
+  std::uint32_t location_, initial_;
   Segments& out_;
   Segment current_;
   bool begun_ = false;
@@ -120,20 +164,22 @@ void each_boundary(const Record& record, const communication::Location& location
 Segments cut_at_regions(const Record& record, const std::vector<bool>& regions) {
   const Exchanges exchanges(record);
   Segments out;
+  Contexts contexts(out.contexts);
   for (std::uint32_t l = 0; l < record.locations.size(); ++l) {
-    Cutter cutter(record, exchanges, l, out);
-    std::vector<std::pair<std::uint64_t, std::uint64_t>>
-        around;  ///< of each open iteration: its context, the present one
+    Cutter cutter(record, exchanges, l, contexts.initial(), out);
+    std::vector<std::uint64_t> around;  // of each open iteration, the context around it
     const auto is_segment = [&](const Call& call) { return call.region < regions.size() && regions[call.region]; };
-    std::uint64_t base = 1;
+    std::uint64_t base = Contexts::outside;
+    bool is_outside = false;  // whether the present segment follows an iteration and is in none
     each_boundary(
         record, record.locations[l],
         [&](std::uint32_t c) {
           const Call& call = record.calls[c];
           if (is_segment(call)) {
-            around.emplace_back(base, 0);
+            around.push_back(base);
             base = mixed(base, 2 * std::uint64_t{call.region});
-            cutter.cut(call.begin_ns, base);
+            is_outside = false;
+            cutter.cut(call.begin_ns, base, contexts.iteration(base, around.back(), call.region));
           }
           if (call.begins) cutter.stamp(c, false, call.begin_ns);
         },
@@ -141,11 +187,15 @@ Segments cut_at_regions(const Record& record, const std::vector<bool>& regions) 
           const Call& call = record.calls[c];
           if (call.ends) cutter.stamp(c, true, call.end_ns);
           if (!is_segment(call)) return;
-          base = around.back().first;
+          const std::uint64_t iteration = base, rest = mixed(around.back(), 2 * std::uint64_t{call.region} + 1);
+          base = around.back();
           around.pop_back();
-          cutter.cut(call.end_ns, mixed(base, 2 * std::uint64_t{call.region} + 1));
+          is_outside = base == Contexts::outside;
+          cutter.cut(call.end_ns, rest, contexts.rest(rest, base, iteration));
         });
+    const std::size_t before = out.segments.size();
     cutter.finish();
+    if (is_outside && out.segments.size() > before) out.segments.back().context = contexts.final();
   }
   return out;
 }
@@ -153,14 +203,20 @@ Segments cut_at_regions(const Record& record, const std::vector<bool>& regions) 
 Segments cut_at_steps(const Record& record) {
   const Exchanges exchanges(record);
   Segments out;
+  Contexts contexts(out.contexts);
   for (std::uint32_t l = 0; l < record.locations.size(); ++l) {
     const std::int32_t rank = record.locations[l].rank;
     auto step = std::lower_bound(record.steps.begin(), record.steps.end(), rank,
                                  [](const communication::Step& s, std::int32_t r) { return s.rank < r; });
     auto phase = std::lower_bound(record.phases.begin(), record.phases.end(), rank,
                                   [](const communication::PhaseStart& p, std::int32_t r) { return p.rank < r; });
-    std::uint64_t place = 0, context = 0;  // whether before the first step; the phase
-    Cutter cutter(record, exchanges, l, out);
+    Cutter cutter(record, exchanges, l, contexts.initial(), out);
+    std::uint64_t place = 0, context = 0;  // whether in a step; the phase
+    std::string name = "initial", in_phase;
+    const auto cut = [&](std::int64_t at) {
+      const std::uint64_t hash = mixed(place, context);
+      cutter.cut(at, hash, contexts.of(hash, [&] { return Context{name + in_phase, communication::none}; }));
+    };
     const auto stamp = [&](std::uint32_t c, bool ends, std::int64_t at) {
       while (true) {
         const bool has_step = step != record.steps.end() && step->rank == rank && step->begin_ns <= at;
@@ -168,11 +224,13 @@ Segments cut_at_steps(const Record& record) {
         if (!has_step && !has_phase) break;
         if (has_phase && (!has_step || phase->begin_ns < step->begin_ns)) {
           context = mixed(context_of_phase, phase->phase);
-          cutter.cut(phase->begin_ns, mixed(place, context));
+          in_phase = ", phase " + std::to_string(phase->phase);
+          cut(phase->begin_ns);
           ++phase;
         } else {
           place = 1;
-          cutter.cut(step->begin_ns, mixed(place, context));
+          name = "step";
+          cut(step->begin_ns);
           ++step;
         }
       }

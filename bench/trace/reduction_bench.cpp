@@ -18,8 +18,8 @@ using namespace effort::reduction;
 namespace {
 
 struct Sums {
-  double size = 0;
-  int retained = 0, smallest = 0;
+  double size = 0, degree = 0, distance90_ns = 0;
+  int retained = 0;
 };
 
 void table(const std::vector<Method>& methods) {
@@ -38,12 +38,16 @@ void table(const std::vector<Method>& methods) {
                   1e-3 * static_cast<double>(r.distance90_ns), r.violations.empty() ? "retained" : "LOST",
                   r.violations.size());
       sums[m].size += share;
+      sums[m].degree += r.degree;
+      sums[m].distance90_ns += static_cast<double>(r.distance90_ns);
       sums[m].retained += r.violations.empty() ? 1 : 0;
     }
   }
+  const auto n = static_cast<double>(names.size());
   for (std::size_t m = 0; m < methods.size(); ++m)
-    std::printf("%-16s retains %2d of %zu, mean size %6.2f %%\n", method_text(methods[m]).c_str(), sums[m].retained,
-                names.size(), 100 * sums[m].size / static_cast<double>(names.size()));
+    std::printf("%-16s retains %2d of %zu, mean size %6.2f %%, degree %.3f, distance %9.3f us\n",
+                method_text(methods[m]).c_str(), sums[m].retained, names.size(), 100 * sums[m].size / n,
+                sums[m].degree / n, 1e-3 * sums[m].distance90_ns / n);
 }
 
 /// A million segments of 100 stamps, with 1 % of noise and every hundredth up to twice as long.

@@ -56,11 +56,11 @@ void run_trace_reduce(const TraceReduceArguments& a) {
   for (const reduction::Method& method : methods) all.push_back(reducer.reduce(method));
   if (a.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const reduction::Reduced& r : all) list.push_back(reduced_json(reducer, r));
+    for (const reduction::Reduced& r : all) list.push_back(reduced_json(communication.record, choice, reducer, r));
     a.all || a.thresholds ? print_json({{"methods", std::move(list)}}) : print_json(list[0]);
     return;
   }
-  print_fitted(reduced_text(choice, reducer, all));
+  print_fitted(reduced_text(communication.record, choice, reducer, all));
 }
 
 }  // namespace effort::tools

@@ -53,6 +53,28 @@ const Reduced* best_of(const std::vector<Reduced>& all) {
   return best;
 }
 
+/// The number of segments of each context.
+std::vector<std::uint64_t> executions(const reduction::Segments& segments) {
+  std::vector<std::uint64_t> out(segments.contexts.size(), 0);
+  for (const reduction::Segment& s : segments.segments) ++out[s.context];
+  return out;
+}
+
+std::string region_of(const communication::Record& record, const reduction::Context& context) {
+  return context.region == communication::none ? "" : record.regions[context.region];
+}
+
+/// What one method keeps of each context.
+std::string contexts_text(const communication::Record& record, const SegmentChoice& choice, const Reduced& r) {
+  Table table({{"context", Align::left}, {"segments"}, {"stored"}, {"region", Align::left}});
+  const std::vector<std::uint64_t> of = executions(choice.segments);
+  for (std::size_t c = 0; c < of.size(); ++c)
+    if (of[c] > 0)
+      table.add({choice.segments.contexts[c].name, std::to_string(of[c]), std::to_string(r.stored_of[c]),
+                 name_text(region_of(record, choice.segments.contexts[c]))});
+  return "\nSegments\n" + table.text();
+}
+
 }  // namespace
 
 SegmentChoice choose_segments(const communication::Record& record, const std::vector<std::string>& names,
@@ -82,7 +104,16 @@ SegmentChoice choose_segments(const communication::Record& record, const std::ve
   return {reduction::cut_at_regions(record, chosen), what};
 }
 
-ordered_json reduced_json(const reduction::Reducer& reducer, const Reduced& r) {
+ordered_json reduced_json(const communication::Record& record, const SegmentChoice& choice,
+                          const reduction::Reducer& reducer, const Reduced& r) {
+  ordered_json contexts = ordered_json::array();
+  const std::vector<std::uint64_t> of = executions(choice.segments);
+  for (std::size_t c = 0; c < of.size(); ++c)
+    if (of[c] > 0)
+      contexts.push_back({{"name", choice.segments.contexts[c].name},
+                          {"region", region_of(record, choice.segments.contexts[c])},
+                          {"segments", of[c]},
+                          {"stored", r.stored_of[c]}});
   ordered_json wrong = ordered_json::array();
   for (const Violation& v : r.violations)
     wrong.push_back({{"cause", communication::cause_text(v.cause)},
@@ -93,6 +124,7 @@ ordered_json reduced_json(const reduction::Reducer& reducer, const Reduced& r) {
           {"segments", r.segments},
           {"classes", r.classes},
           {"stored", r.stored},
+          {"contexts", std::move(contexts)},
           {"degree", r.degree},
           {"full_bytes", r.full_bytes},
           {"size_bytes", r.size_bytes},
@@ -104,8 +136,8 @@ ordered_json reduced_json(const reduction::Reducer& reducer, const Reduced& r) {
           {"waits", totals_json(r.waits)}};
 }
 
-std::string reduced_text(const SegmentChoice& choice, const reduction::Reducer& reducer,
-                         const std::vector<Reduced>& all) {
+std::string reduced_text(const communication::Record& record, const SegmentChoice& choice,
+                         const reduction::Reducer& reducer, const std::vector<Reduced>& all) {
   double waiting = 0;
   for (const auto& ranks : reducer.waits())
     for (const std::int64_t ns : ranks) waiting += 1e-9 * static_cast<double>(ns);
@@ -128,7 +160,7 @@ std::string reduced_text(const SegmentChoice& choice, const reduction::Reducer& 
   for (const Reduced& r : all)
     table.add({reduction::method_text(r.method), std::to_string(r.stored), percent_text(r.degree),
                percent_text(share(r)), seconds_text(1e-9 * static_cast<double>(r.distance90_ns)), kept_text(r)});
-  return out + "\nMethods\n" + table.text();
+  return out + "\nMethods\n" + table.text() + (all.size() == 1 ? contexts_text(record, choice, all[0]) : "");
 }
 
 }  // namespace effort::tools

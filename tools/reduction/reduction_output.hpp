@@ -22,9 +22,11 @@ SegmentChoice choose_segments(const communication::Record& record, const std::ve
                               const std::vector<bool>& loops);
 
 /// One method's result.
-nlohmann::ordered_json reduced_json(const reduction::Reducer& reducer, const reduction::Reduced& reduced);
-/// A table, with sentences about the only or the best method before it.
-std::string reduced_text(const SegmentChoice& choice, const reduction::Reducer& reducer,
-                         const std::vector<reduction::Reduced>& all);
+nlohmann::ordered_json reduced_json(const communication::Record& record, const SegmentChoice& choice,
+                                    const reduction::Reducer& reducer, const reduction::Reduced& reduced);
+/// A table, with sentences about the only or the best method before it; if there is only one, also what it keeps of
+/// each context.
+std::string reduced_text(const communication::Record& record, const SegmentChoice& choice,
+                         const reduction::Reducer& reducer, const std::vector<reduction::Reduced>& all);
 
 }  // namespace effort::tools

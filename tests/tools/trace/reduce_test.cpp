@@ -53,6 +53,7 @@ TEST_CASE("a trace is reduced by steps, and the waits are compared") {
   CHECK(two["segments"] == 90);
   CHECK(two["classes"] == 3);
   CHECK(two["stored"] == 6);
+  CHECK(two["contexts"] == json({{{"name", "step"}, {"region", ""}, {"segments", 90}, {"stored", 6}}}));
   CHECK(two["degree"].get<double>() > 0.96);
   CHECK(two["distance90_ns"] == 0);
   CHECK(two["retained"] == true);

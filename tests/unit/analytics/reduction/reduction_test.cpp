@@ -204,6 +204,13 @@ TEST_CASE("segments by regions, as in figure 1") {
   CHECK(cut.segments[4].structure == cut.segments[8].structure);
   CHECK(cut.segments[7].structure == cut.segments[12].structure);
   CHECK(cut.segments[1].end_ns - cut.segments[1].begin_ns == 10);
+  std::vector<std::string> names;
+  for (const Segment& s : cut.segments) names.push_back(cut.contexts[s.context].name);
+  CHECK(names == std::vector<std::string>{"initial", "main.1", "main.1", "main.1", "main.2", "main.2.1", "main.2.1",
+                                          "main.2 after main.2.1", "main.2", "main.2.1", "main.2.1", "main.2.1",
+                                          "main.2 after main.2.1", "final"});
+  for (const Context& context : cut.contexts)
+    if (context.region != effort::communication::none) CHECK(record.regions[context.region] == context.name);
   // The time between the last iteration and MPI_Finalize belongs to the final segment.
   CHECK(cut.segments.back().end_ns - cut.segments.back().begin_ns == 7);
 }
@@ -240,6 +247,14 @@ TEST_CASE("segments by steps") {
   CHECK(cut.segments[2].begin_ns == 401);
   CHECK(cut.segments[2].end_ns == 601);
   CHECK(cut.segments[7].location == 1);
+  CHECK(cut.contexts[cut.segments[0].context].name == "initial");
+  CHECK(cut.contexts[cut.segments[7].context].name == "step");
+  // The second step on rank 0 is in phase 4.
+  record.phases.push_back({0, 4, 401});
+  const Segments phased = cut_at_steps(record);
+  CHECK(phased.contexts[phased.segments[1].context].name == "step");
+  CHECK(phased.contexts[phased.segments[2].context].name == "step, phase 4");
+  CHECK(phased.segments[1].structure != phased.segments[2].structure);
 }
 
 TEST_CASE("segments of different phases are not comparable") {
