@@ -333,7 +333,9 @@ void Engine::remember_window(const window::Result& r) {
 
 /// Keeps the events of the window up to the step `last`, if there is a trace.
 void Engine::keep_detail(std::int64_t last) {
-  if (tracer_) tracer_->keep(*known_, collector_.block(), last, rebalanced_);
+  // The window after a rebalance shows what it changed.
+  if (tracer_) tracer_->keep(*known_, collector_.block(), last, rebalanced_ || rebalanced_before_);
+  rebalanced_before_ = rebalanced_;
   rebalanced_ = false;
 }
 

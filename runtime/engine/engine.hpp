@@ -106,9 +106,10 @@ class Engine {
   std::unique_ptr<RankWatch> watch_;     ///< null: nothing is traced, or a rank has been lost already
   Snapshots snapshots_;
   LookMeter meter_;
-  bool rebalanced_ = false;        ///< in the window under way
-  std::int64_t looks_ = 0;         ///< so far
-  node::Appointment appointment_;  ///< the next look
+  bool rebalanced_ = false;         ///< in the window under way
+  bool rebalanced_before_ = false;  ///< in the window before it
+  std::int64_t looks_ = 0;          ///< so far
+  node::Appointment appointment_;   ///< the next look
   node::Appointment last_look_;
   std::int64_t followed_ = -1;  ///< last step that was analysed
   std::int64_t windowed_ = -1;  ///< last step of the last window

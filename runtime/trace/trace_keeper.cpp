@@ -127,23 +127,6 @@ void TraceKeeper::write_clock() {
   clock_.restart();
 }
 
-std::int64_t TraceKeeper::affordable() {
-  const std::int64_t elapsed = measure::ns_of(measure::ticks() - origin_);
-  std::int64_t sums[3] = {static_cast<std::int64_t>(file_.size() - saved_bytes_), kept_, partners_.bytes};
-  std::int64_t longest = elapsed;
-  nodes_.allreduce(std::span<std::int64_t>(sums), ReduceOp::sum);
-  nodes_.allreduce(std::span<std::int64_t>(&longest, 1), ReduceOp::max);
-  constexpr double hour = 3.6e12, guess = 4096;
-  // The first minute's budget is available at once, so that short runs are traced as well.
-  const double hours = (static_cast<double>(longest) + hour / 60) / hour;
-  const double allowed = static_cast<double>(settings_.budget) * log_.setup().n_ranks * hours;
-  const double each = sums[1] > 0 ? static_cast<double>(sums[0] - sums[2]) / static_cast<double>(sums[1]) : guess;
-  const double left = std::max(0.0, allowed - static_cast<double>(sums[0]));
-  // Partners come last, and half of the budget is left for the ranks of coming windows.
-  partners_.allowed = 0.5 * left / nodes_.size();
-  return static_cast<std::int64_t>(std::clamp(left / each, 0.0, 1e9));
-}
-
 sampling::KeptRanks TraceKeeper::choose(const window::Result& known, std::int64_t first, bool rebalanced) {
   sampling::WindowFacts facts;
   facts.load = known.load;
@@ -169,6 +152,7 @@ void TraceKeeper::keep(const window::Result& known, const WindowBlock& block, st
   if (!opened_) open();
   const std::int64_t first = block.first_step;
   const sampling::KeptRanks kept = choose(known, first, rebalanced);
+  if (kept.ranks.empty()) note_no_room();
   compare_clocks();
   last_load_ = known.load;
   last_predicted_ = known.predicted;
@@ -263,37 +247,6 @@ void TraceKeeper::write(const sampling::KeptRanks& kept, record::trace::Window w
   for (const auto& [rank, events] : partners) write_rank(events, rank, w, false);
   partners_.bytes += static_cast<std::int64_t>(file_.appended() - before);
   remember(std::move(w));
-}
-
-/// The messages that local ranks outside the selection exchanged with kept ranks, as far as the budget allows.
-std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const sampling::KeptRanks& kept,
-                                                                          std::int64_t first, std::int64_t last) {
-  std::vector<std::pair<std::int32_t, RankEvents>> out;
-  std::vector<bool> is_kept(static_cast<std::size_t>(log_.setup().n_ranks), false);
-  for (const auto& k : kept.ranks) is_kept[static_cast<std::size_t>(k.rank)] = true;
-  const std::vector<int>& ranks = log_.setup().ranks;
-  constexpr double guess = 4;  // bytes of an event
-  const double each =
-      partners_.events > 0 ? static_cast<double>(partners_.bytes) / static_cast<double>(partners_.events) : guess;
-  for (std::size_t l = 0; l < ranks.size() && !kept.ranks.empty(); ++l) {
-    if (is_kept[static_cast<std::size_t>(ranks[l])]) continue;
-    RankEvents messages = reader(static_cast<int>(l)).read_messages(first, last, is_kept);
-    std::int64_t events = 0;
-    for (const ThreadEvents& t : messages.threads) events += static_cast<std::int64_t>(t.events.size());
-    if (events == 0) continue;
-    partners_.allowed -= each * static_cast<double>(events);
-    if (partners_.allowed < 0) {
-      if (!partners_.noted)
-        log_.note(
-            "TRACE_BUDGET left no room for all partners of kept ranks: in some windows, messages of the trace have "
-            "one end only");
-      partners_.noted = true;
-      break;
-    }
-    partners_.events += events;
-    out.emplace_back(ranks[l], std::move(messages));
-  }
-  return out;
 }
 
 /// @param may_reduce  false if the window as a whole is unusual

@@ -78,6 +78,7 @@ class TraceKeeper {
       file_.close();
     }
   }
+  void note_no_room();
   sampling::KeptRanks choose(const window::Result& known, std::int64_t first, bool rebalanced);
   std::int64_t first_recorded(std::int64_t first);
   std::optional<std::vector<record::trace::Window::RegionSum>> sum_regions(const WindowBlock& block, std::int64_t last);
@@ -126,6 +127,7 @@ class TraceKeeper {
     double allowed = 0;                  ///< bytes in this window
     bool noted = false;                  ///< whether the note on missing partners has been added
   } partners_;
+  bool noted_no_room_ = false;
   std::vector<bool> hidden_;  ///< by region of the run: begins and ends are not kept
   std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0, modules_named_ = 0;
   std::deque<Written> written_;                     ///< the last windows

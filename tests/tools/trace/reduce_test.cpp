@@ -112,3 +112,15 @@ TEST_CASE("a reduction that cannot be made says why") {
   CHECK(steps.code != 0);
   CHECK(steps.err.find("--segment") != std::string::npos);
 }
+
+TEST_CASE("trace info: windows without a sample, and whether the budget was the reason") {
+  const Scratch scratch;
+  Trace trace = late_rank(30);
+  trace.windows[0].strata = {{2, 0}, {1, 0}};
+  write_files(trace, scratch / "run-17.trace");
+  const std::string text = scratch.run({"trace", "info", "run-17.trace"}).out;
+  CHECK(text.find("1 window without a sample, for which EFFORT_TRACE_BUDGET left no room") != std::string::npos);
+  trace.windows[0].strata.clear();
+  write_files(trace, scratch / "run-18.trace");
+  CHECK(scratch.run({"trace", "info", "run-18.trace"}).out.find("1 window without a sample: the") != std::string::npos);
+}

@@ -210,6 +210,14 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
   return title + "\n" + table.text();
 }
 
+/// Whether a sample was planned in some window, of which nothing fitted into the budget.
+bool lacked_room(const Trace& trace) {
+  return std::any_of(trace.windows.begin(), trace.windows.end(), [](const TraceWindow& w) {
+    return !w.strata.empty() &&
+           std::all_of(w.strata.begin(), w.strata.end(), [](const auto& s) { return s.sample == 0; });
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> trust_sentences(const TraceFindings& f) {
@@ -236,8 +244,9 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
     out.push_back("sampled ranks with missing steps (" + std::to_string(f.calls.scaled) +
                   " times) are scaled up as if the missing steps had been like the others");
   if (f.calls.without_sample > 0 && !trace.is_otf2)
-    out.push_back(plural(static_cast<std::int64_t>(f.calls.without_sample), "window") +
-                  " without a sample: the estimates leave them out");
+    out.push_back(plural(static_cast<std::int64_t>(f.calls.without_sample), "window") + " without a sample" +
+                  (lacked_room(trace) ? ", for which EFFORT_TRACE_BUDGET left no room" : "") +
+                  ": the estimates leave them out");
   if (f.calls.measured > 0)
     out.push_back((f.calls.counted == f.calls.measured
                        ? "times of regions and their numbers of calls were measured on all ranks"

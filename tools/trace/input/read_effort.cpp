@@ -331,8 +331,8 @@ void Assembly::note_missing() {
   std::vector<std::string>& notes = trace_.notes;
   if (lacks_first_step())
     notes.push_back(
-        "nothing was recorded in step 0: after effort_init without MPI, recording begins with the first "
-        "effort_progress_step; with effort_init_mpi, at once");
+        "nothing was recorded in step 0: with the MPI adapter, and after effort_init without MPI, recording begins "
+        "when the first step ends; after effort_init_mpi, at once");
   note_rebuilt(trace_);
   const auto there = static_cast<std::int32_t>(nodes_there_.size());
   if (fs::is_directory(trace_.path) && there < trace_.n_nodes)

@@ -13,43 +13,6 @@ using namespace effort::engine::test;
 
 namespace {
 
-/// The kept ranks by window, and why they were kept, from all files.
-std::set<std::string> kept_ranks(const World& w) {
-  std::set<std::string> out;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
-    if (entry.path().extension() != ".trc") continue;
-    const record::trace::Reader file(entry.path());
-    CHECK(file.problems().empty());
-    for (const auto& window : file.windows())
-      for (const auto& r : window.ranks)
-        out.insert(std::to_string(window.first_step) + ": rank " + std::to_string(r.rank) + ", reasons " +
-                   std::to_string(r.reasons) + ", probability " + std::to_string(r.probability));
-  }
-  return out;
-}
-
-}  // namespace
-
-TEST_CASE("the same ranks are kept for the same reasons, however ranks are divided into nodes") {
-  std::optional<std::set<std::string>> reference;
-  for (auto split : std::vector<std::vector<int>>{{12}, {3, 4, 5}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}) {
-    World w;
-    w.ranks_per_node = split;
-    w.settings.trace.on = true;
-    w.settings.trace.pinned = {7};
-    w.load = [](int rank, int step) { return 1.0 + 0.2 * (rank % 5) + 0.01 * ((rank * 7 + step) % 11); };
-    w.run();
-    for (const std::string& failure : w.failures) CHECK(failure.empty());
-    check_same_everywhere(w, 4);
-    const auto kept = kept_ranks(w);
-    CHECK(kept.size() > 5);
-    if (!reference) reference = kept;
-    CHECK(*reference == kept);
-  }
-}
-
-namespace {
-
 struct Sums {
   double seconds = 0;
   std::int64_t calls = 0;
