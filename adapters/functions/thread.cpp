@@ -91,6 +91,10 @@ void Thread::write(LiveEvent event) {
     ++left_out_;
     return;
   }
+  if (predictor_.expects(event)) {
+    predictor_.add(event);
+    return count_expected();
+  }
   const ErrorNumber kept;
   const std::uint64_t expected = calls_.now->state & ((std::uint64_t{1} << layout::run_bits) - 1);
   const bool is_full = calls_.used + calls::most_record_bytes > layout::room;
@@ -108,7 +112,7 @@ void Thread::write(LiveEvent event) {
   calls_.now->left_out = left_out_;
   calls_.now->skipped = skipped_;
   if (is_full) calls_.ready(layout::calls);
-  predictor_.miss(event);
+  predictor_.add(event);
 }
 
 void Thread::stamp() {

@@ -88,10 +88,9 @@ class Thread {
   static constexpr std::uintptr_t usual_jump = 1 << 18;
 
   void record(LiveEvent event) {
-    if (predictor_.expects(event)) [[likely]] {
-      predictor_.hit(event);
-      // One store, so that a process that is killed at any moment leaves a consistent record.
-      __atomic_store_n(&calls_.now->state, calls_.now->state + 1, __ATOMIC_RELAXED);
+    if (predictor_.follows(event)) [[likely]] {
+      predictor_.follow(event);
+      count_expected();
     } else {
       write(event);
     }
@@ -117,6 +116,8 @@ class Thread {
       if (frames_[i - 1].function == function) return false;
     return true;
   }
+  /// One store, so that a process that is killed at any moment leaves a consistent record.
+  void count_expected() { __atomic_store_n(&calls_.now->state, calls_.now->state + 1, __ATOMIC_RELAXED); }
   void write(LiveEvent event);
   void stamp();
   /// Opens the first chunks.  False if the file cannot grow.

@@ -10,7 +10,7 @@
 namespace effort::record::calls::recording {
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'C', 'R', '\r', '\n', 0x1a, '\n'};
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::size_t header_bytes = 4096;
 inline constexpr std::size_t chunk_bytes = 4096;
 

@@ -174,7 +174,7 @@ void RecordingFile::read(std::size_t stream, const std::function<void(std::span<
       bool known;
       const effort::calls::LiveEvent event = predictor->expected(known);
       if (!known) refuse("a record counts predicted events, but there is nothing to predict from", offset);
-      predictor->hit(event);
+      predictor->add(event);
       pieces.put(event);
     }
   };
@@ -193,7 +193,7 @@ void RecordingFile::read(std::size_t stream, const std::function<void(std::span<
       const std::uint64_t event = (head & 1) != 0 ? read_number(bytes_, o, end, 21, damaged) : predictor->second();
       if (event > names_.functions.size() && event != layout::other_functions)
         refuse("a record has the id " + std::to_string(event) + ", which was never defined", record);
-      predictor->miss(static_cast<effort::calls::LiveEvent>(event));
+      predictor->add(static_cast<effort::calls::LiveEvent>(event));
       pieces.put(static_cast<std::uint32_t>(event));
     }
     if (c + 1 == thread.chunks.size())

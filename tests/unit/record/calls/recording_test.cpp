@@ -60,6 +60,28 @@ TEST_CASE("a loop costs nothing while it repeats") {
   CHECK(std::ranges::equal(read(RecordingFile(maker.bytes(), "x.rec"), 0), loop));
 }
 
+TEST_CASE("branches that repeat in each step cost little, although one of them differs each time") {
+  effort::record::calls::test::RecordingMaker maker(10);
+  std::mt19937 random(1);
+  std::vector<bool> takes(200);
+  for (std::size_t i = 0; i < takes.size(); ++i) takes[i] = random() % 10 < 3;
+  constexpr std::size_t steps = 3000;
+  Events events;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const std::size_t differs = random() % takes.size();
+    events.push_back(1);
+    for (std::size_t i = 0; i < takes.size(); ++i) {
+      events.push_back(2);
+      if (takes[i] != (i == differs)) events.insert(events.end(), {3, 0});
+      events.push_back(0);
+    }
+    events.push_back(0);
+  }
+  maker.thread(0, events);
+  CHECK(maker.bytes().size() < 30 * steps);  // 55 if turns are not expected to recur
+  CHECK(std::ranges::equal(read(RecordingFile(maker.bytes(), "x.rec"), 0), events));
+}
+
 TEST_CASE("an id that was never defined is refused with the place of its record") {
   effort::record::calls::test::RecordingMaker maker(4);
   maker.thread(0, Events{1, 0, 9, 0});

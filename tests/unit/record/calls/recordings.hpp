@@ -51,7 +51,7 @@ class RecordingMaker {
     for (const std::uint32_t each : events) {
       const auto event = static_cast<LiveEvent>(each);
       if (predictor->expects(event)) {
-        predictor->hit(event);
+        predictor->add(event);
         ++expected;
         continue;
       }
@@ -66,7 +66,7 @@ class RecordingMaker {
       std::memcpy(&bytes_[chunk + sizeof(recording::ChunkHeader) + used], record, n);
       used += n;
       expected = 0;
-      predictor->miss(event);
+      predictor->add(event);
     }
     set_state(chunk, used, expected);
   }
