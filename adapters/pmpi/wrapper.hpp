@@ -116,21 +116,20 @@ __attribute__((noinline)) void after_messages(MessageCall& messages, measure::Th
 /// then optimise its callees for size, including the recorded path.
 #define EFFORT_CAREFULLY static __attribute__((noinline))
 
-/// An intercepted call on the careful path, inside a wrapper's careful half.  `caller` describes the place of the
-/// host's call.
+/// What follows a call on the careful path.
+template <Call call, bool fortran, typename... T>
+__attribute__((always_inline)) inline void pass_out(Passage& passage, std::uint64_t entered, std::uint64_t left,
+                                                    T... arguments) {
+  if (!passage.outermost()) return;
+  note_arrival<call, fortran>(entered, left, arguments...);
+  after<call>(passage.thread(), passage.site_or_null(), argument<info(call).comm>(arguments...), fortran);
+}
+
+/// The rest of a call on the careful path whose messages are followed.
 template <Call call, bool fortran, typename Next, typename... T>
-__attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
-  if (!armed || !has_thread()) {
-    if (this_thread) this_thread->left = 0;  // the time of an unseen call must not count as computation
-    if (armed) arrivals_on = false;          // a missed collective would shift the numbers of all later ones
-    return next(arguments...);
-  }
-  if constexpr (info(call).role == Role::quiet)
-    if (!messages_on) return next(arguments...);
-  Passage passage(call, caller.return_address, caller.cfa);
-  if (passage.outermost()) note_before<call, fortran>(arguments...);
+__attribute__((noinline)) auto through_followed(Passage& passage, Next next, T... arguments) {
   auto given = words(arguments...);
-  MessageCall* const messages = messages_on && passage.seen() ? message_call(passage.thread()) : nullptr;
+  MessageCall* const messages = message_call(passage.thread());
   measure::ThreadSlot* const slot = measure::this_thread_slot();
   bool begun = false;
   if (messages) {
@@ -145,10 +144,31 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   if (messages)
     after_messages<call>(*messages, *slot, has_succeeded(code, given.back()),
                          begun ? ticks_in_call(passage.thread(), *slot) : left - entered);
-  if (passage.outermost()) {
-    note_arrival<call, fortran>(entered, left, arguments...);
-    after<call>(passage.thread(), passage.site_or_null(), argument<info(call).comm>(arguments...), fortran);
+  pass_out<call, fortran>(passage, entered, left, arguments...);
+  return code;
+}
+
+/// An intercepted call on the careful path, inside a wrapper's careful half.  `caller` describes the place of the
+/// host's call.
+template <Call call, bool fortran, typename Next, typename... T>
+__attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
+  if (!armed || !has_thread()) {
+    if (this_thread) this_thread->left = 0;  // the time of an unseen call must not count as computation
+    if (armed) arrivals_on = false;          // a missed collective would shift the numbers of all later ones
+    return next(arguments...);
   }
+  if constexpr (info(call).role == Role::quiet)
+    if (!messages_on) return next(arguments...);
+  Passage passage(call, caller.return_address, caller.cfa);
+  if (passage.outermost()) note_before<call, fortran>(arguments...);
+  if (__builtin_expect(messages_on, 0) && passage.seen())
+    return through_followed<call, fortran>(passage, next, arguments...);
+  const bool reads_clock = meeting(call) != Meeting::none && arrivals_on;
+  const std::uint64_t entered = reads_clock ? port().ticks() : 0;
+  const auto code = next(arguments...);
+  const std::uint64_t left = reads_clock ? port().ticks() : 0;
+  passage.done(in_vain<call>(arguments...));
+  pass_out<call, fortran>(passage, entered, left, arguments...);
   return code;
 }
 
