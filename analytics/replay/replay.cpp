@@ -238,11 +238,11 @@ class NodeReplay {
   double cost = 0;
 
  private:
-  // The ranks answer a hint before they publish the step that it comes in.
+  // The ranks answer a hint before they publish the step that it comes in.  The code knows its pieces by their costs in
+  // the last step, as in schedules of fixed intervals.
   void apply(std::int64_t step) {
     const Price price{std::max(options_.price, 0.0), options_.moving};
-    const double paid =
-        price.of(division_.rebalance(predicted_, recording_.mean_before(step, averaging_widths.back())));
+    const double paid = price.of(division_.rebalance(predicted_, recording_.mean_before(step, 1)));
     cost += paid;
     known_.push_back({step - 1, options_.price < 0 ? options_.price : paid});
     rebalanced.push_back(step);
