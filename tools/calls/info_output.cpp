@@ -77,9 +77,13 @@ std::string functions_text(const CallsInfo& info, std::span<const CallCounts::Of
   std::vector<Table::Heading> columns{{"function", Align::left}, {"calls"}, {"share"}};
   if (info.counts.timed) columns.insert(columns.end(), {{"timed"}, {"own time"}, {"inclusive"}});
   Table table(columns);
-  for (const CallCounts::OfFunction& f : functions.first(std::min(rows, functions.size()))) {
-    std::vector<std::string> row{name_text(info.names.name(f.function), 60), std::to_string(f.calls),
-                                 share_text(f.calls, calls)};
+  const std::size_t shown = std::min(rows, functions.size());
+  std::vector<std::string> names;
+  for (const CallCounts::OfFunction& f : functions.first(shown)) names.push_back(info.names.name(f.function));
+  names = name_texts(names, 60);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const CallCounts::OfFunction& f = functions[i];
+    std::vector<std::string> row{names[i], std::to_string(f.calls), share_text(f.calls, calls)};
     if (info.counts.timed)
       row.insert(row.end(),
                  {std::to_string(f.timed_calls), nanoseconds_text(f.ns.own), nanoseconds_text(f.ns.inclusive)});
@@ -102,9 +106,13 @@ std::string paths_text(const CallsInfo& info, std::size_t rows) {
   const CallCounts& counts = info.counts;
   Table table({{counts.timed ? "own time" : "calls"}, {"by stack", Align::left}});
   const std::vector<CallCounts::Times> times = counts.times();
-  for (const std::size_t node : hot_contexts(counts, times, std::min<std::size_t>(rows, 1000)))
-    table.add({counts.timed ? nanoseconds_text(times[node].own) : std::to_string(counts.tree.nodes()[node].calls),
-               name_text(stack_text(info.names, counts.stack(node)), 100)});
+  const std::vector<std::size_t> hot = hot_contexts(counts, times, std::min<std::size_t>(rows, 1000));
+  std::vector<std::string> stacks;
+  for (const std::size_t node : hot) stacks.push_back(stack_text(info.names, counts.stack(node)));
+  stacks = name_texts(stacks, 100);
+  for (std::size_t i = 0; i < hot.size(); ++i)
+    table.add({counts.timed ? nanoseconds_text(times[hot[i]].own) : std::to_string(counts.tree.nodes()[hot[i]].calls),
+               stacks[i]});
   return "\n" + table.text();
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "record/text.hpp"
 
@@ -90,17 +91,61 @@ std::string amount_text(double value, const std::string& unit) {
   return format("%.4g", value) + (unit.empty() || unit == "1" ? "" : " " + record::visible(unit));
 }
 
-std::string name_text(const std::string& name, std::size_t width) {
-  std::string out = record::visible(name);
-  if (out.size() <= width) return out;
-  // Never cut within a UTF-8 sequence.
-  const auto start_of_character = [&](std::size_t i, int direction) {
-    while (i > 0 && i < out.size() && (static_cast<unsigned char>(out[i]) & 0xc0) == 0x80)
-      i += static_cast<std::size_t>(direction);
-    return i;
+namespace {
+
+/// The part [from, to) of a text, less those of its characters at the ends that would be cut.
+std::string part(const std::string& text, std::size_t from, std::size_t to) {
+  const auto continues = [&](std::size_t i) {
+    return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
   };
+  while (from < to && continues(from)) ++from;
+  while (to > from && continues(to)) --to;
+  return text.substr(from, to - from);
+}
+
+/// The text cut to `width` bytes such that those at `place` can be seen.
+std::string cut_around(const std::string& text, std::size_t place, std::size_t width) {
+  const std::size_t third = (width - 4) / 3;
+  if (text.size() <= width) return text;
+  const std::size_t from = std::clamp(place, third + third / 2, text.size() - third - (third + 1) / 2) - third / 2;
+  return part(text, 0, third) + ".." + part(text, from, from + third) + ".." +
+         part(text, text.size() - third, text.size());
+}
+
+}  // namespace
+
+std::string name_text(const std::string& name, std::size_t width) {
+  const std::string out = record::visible(name);
+  if (out.size() <= width) return out;
   const std::size_t head = (width - 2) / 2, tail = width - 2 - head;
-  return out.substr(0, start_of_character(head, -1)) + ".." + out.substr(start_of_character(out.size() - tail, 1));
+  return part(out, 0, head) + ".." + part(out, out.size() - tail, out.size());
+}
+
+std::vector<std::string> name_texts(const std::vector<std::string>& names, std::size_t width) {
+  constexpr std::size_t step = 10, widest = 400;
+  using Rows = std::vector<std::size_t>;
+  std::vector<std::string> out;
+  std::map<std::string, Rows> alike;  // by text
+  for (const std::string& name : names) {
+    out.push_back(name_text(name, width));
+    alike[out.back()].push_back(out.size() - 1);
+  }
+  for (; !alike.empty() && width <= widest; width += step) {
+    std::map<std::string, Rows> next;
+    for (const auto& [text, rows] : alike) {
+      const std::string first = record::visible(names[rows[0]]);
+      std::size_t place = std::string::npos;  // where they differ first
+      for (const std::size_t i : rows) {
+        const std::string other = record::visible(names[i]);
+        const auto at = std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first;
+        if (other != first) place = std::min(place, static_cast<std::size_t>(at - first.begin()));
+      }
+      if (place == std::string::npos) continue;
+      for (const std::size_t i : rows) next[out[i] = cut_around(record::visible(names[i]), place, width)].push_back(i);
+    }
+    alike = std::move(next);
+  }
+  return out;
 }
 
 Table::Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}

@@ -32,6 +32,8 @@ std::string percent_text(double share);
 std::string amount_text(double value, const std::string& unit);
 /// A name on one line, see record::visible; at most `width` columns, the middle left out.
 std::string name_text(const std::string& name, std::size_t width = 40);
+/// The same for the rows of a table: names that differ are shown differently, by the part in which they differ.
+std::vector<std::string> name_texts(const std::vector<std::string>& names, std::size_t width);
 
 /// Rows of a long table that are printed without --all.
 constexpr std::size_t rows_shown = 10;

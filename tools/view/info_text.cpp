@@ -227,8 +227,9 @@ std::string plural(std::int64_t count, const char* noun) {
 
 std::vector<std::string> table_names(const std::vector<std::string>& regions, Symbols* symbols, std::size_t width) {
   std::vector<std::string> out = symbols != nullptr ? symbols->short_names(regions) : regions;
-  for (std::string& name : out) name = name_text(name.size() > width ? without_modules(name) : name, width);
-  return out;
+  for (std::string& name : out)
+    if (name.size() > width) name = without_modules(name);
+  return name_texts(out, width);
 }
 
 /// @param of_windows  the saving according to the windows, for files without the sums of all steps; < 0: unknown

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include "command.hpp"
 #include "record/calls/file.hpp"
 #include "recordings.hpp"
 #include "streams.hpp"
+#include "tools/output/output.hpp"
 
 namespace {
 
@@ -221,6 +223,30 @@ TEST_CASE("calls: what a recording that was cut short lacks is said") {
           std::string::npos);
   }
   CHECK(scratch.run({"calls", "encode", "cut.rec", "-o", "x.calls"}).err.find("before 2 of its") != std::string::npos);
+}
+
+TEST_CASE("names of a table that differ are shown differently, however short they are cut") {
+  using effort::tools::name_texts;
+  const std::string start(30, 'a'), end(30, 'z');
+  const std::vector<std::string> names{start + "1" + end, start + "2" + end, "short", start + "1" + end, ""};
+  const std::vector<std::string> cut = name_texts(names, 20);
+  CHECK(cut[0] != cut[1]);
+  CHECK(cut[0] == cut[3]);
+  CHECK(cut[0].size() <= 20);
+  CHECK(cut[2] == "short");
+  CHECK(cut[4].empty());
+  CHECK(name_texts({names[0], "other"}, 20)[0].size() == 20);
+  // Three names, of which two differ only after the first difference.
+  const std::string more(60, 'b');
+  const std::vector<std::string> three =
+      name_texts({start + "1" + more + "1" + end, start + "1" + more + "2" + end, start + "2" + more + "2" + end}, 20);
+  CHECK(std::set<std::string>(three.begin(), three.end()).size() == 3);
+  // Never within a character.
+  const std::string umlauts =
+      "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
+  for (std::size_t width = 8; width < 30; ++width)
+    for (const std::string& text : name_texts({umlauts + "1" + umlauts, umlauts + "2" + umlauts}, width))
+      CHECK(effort::tools::valid_utf8(text) == text);
 }
 
 TEST_CASE("calls graph: edges and loops") {

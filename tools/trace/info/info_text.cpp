@@ -177,11 +177,13 @@ std::string windows_table(const Trace& trace, bool all) {
 }
 
 /// "123 ± 4", in the unit that `text` writes.
+/// @param whole  the values are counts: an error below 1 is shown as 1
 template <typename Text>
 std::string with_error(bool known, const sampling::Estimate& estimate, double confidence, Text&& text,
-                       const Terminal& terminal) {
+                       const Terminal& terminal, bool whole) {
   if (!known) return "?";
-  const double half = estimate.half_width(confidence);
+  double half = estimate.half_width(confidence);
+  if (whole && half > 0) half = std::max(half, 1.0);
   const std::string sign = terminal.utf8 || !terminal.interactive ? " ± " : " +- ";
   if (half < 0) return text(estimate.total) + sign + "?";
   return half == 0 ? text(estimate.total) : text(estimate.total) + sign + text(half);
@@ -192,13 +194,15 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
   const std::size_t shown = all ? calls.size() : std::min(calls.size(), most_calls);
   if (shown == 0) return "";
   Table table({{"call path", Align::left}, {"calls"}, {"time"}, {"bytes"}, {"in the trace"}});
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < shown; ++i) paths.push_back(calls[i].path);
+  paths = name_texts(paths, 60);
   for (std::size_t i = 0; i < shown; ++i) {
     const CallEstimate& call = calls[i];
-    const auto cell = [&](bool known, const sampling::Estimate& estimate, auto&& text) {
-      return with_error(known, estimate, f.trace.confidence, text, terminal);
+    const auto cell = [&](bool known, const sampling::Estimate& estimate, auto&& text, bool whole = false) {
+      return with_error(known, estimate, f.trace.confidence, text, terminal, whole);
     };
-    table.add({name_text(call.path, 60), cell(call.counted, call.count, grouped),
-               cell(call.timed, call.seconds, seconds_text),
+    table.add({paths[i], cell(call.counted, call.count, grouped, true), cell(call.timed, call.seconds, seconds_text),
                call.bytes.total > 0 ? cell(call.sampled, call.bytes, bytes_text) : "", grouped(call.seen)});
   }
   std::string title = f.trace.is_otf2
