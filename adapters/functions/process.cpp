@@ -134,6 +134,14 @@ void Process::forked() {
 
 layout::ChunkHeader* Process::new_chunks(std::uint32_t n) {
   const std::uint32_t index = __atomic_fetch_add(&header_->chunks, n, __ATOMIC_RELAXED);
+  layout::ChunkHeader* const chunks = map_chunks(index, n);
+  // What was not there is given back, unless another thread has taken the next ones.
+  std::uint32_t taken = index + n;
+  if (!chunks) __atomic_compare_exchange_n(&header_->chunks, &taken, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return chunks;
+}
+
+layout::ChunkHeader* Process::map_chunks(std::uint32_t index, std::uint32_t n) {
   const std::size_t bytes = std::size_t{layout::chunk_bytes} * n;
   const std::uint64_t offset = layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index;
   // Open the file each time: the host may have closed all descriptors, and the number may be another file's by now.

@@ -71,6 +71,7 @@ class Process {
 
   /// Consecutive chunks of the file, mapped; null if the file cannot grow.  The caller sets their kinds.
   layout::ChunkHeader* new_chunks(std::uint32_t n);
+  layout::ChunkHeader* map_chunks(std::uint32_t index, std::uint32_t n);
   static void unmap(layout::ChunkHeader* chunks, std::uint32_t n);
   /// In a child of fork(): replaces the chunks by private memory, so that nothing reaches the parent's file.
   static void detach(void* chunks, std::uint32_t n);

@@ -88,7 +88,7 @@ bool Thread::begin() {
 
 void Thread::write(LiveEvent event) {
   if (stopped_) {
-    ++left_out_;
+    count_not_recorded();
     return;
   }
   if (predictor_.expects(event)) {
@@ -153,7 +153,7 @@ void Thread::close_repeated(std::uintptr_t function, std::uint32_t site, std::ui
 
 bool Thread::resume() {
   if (restarted_) after_fork();
-  if (stopped_) ++left_out_;
+  if (stopped_) count_not_recorded();
   return !stopped_;
 }
 

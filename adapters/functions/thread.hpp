@@ -102,6 +102,10 @@ class Thread {
   void enter_recorded(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack, LiveEvent id);
   void leave_another(std::uintptr_t function, std::uintptr_t stack);
   void count_left_out() { __atomic_store_n(&calls_.now->left_out, ++left_out_, __ATOMIC_RELAXED); }
+  /// The same for a thread whose file cannot grow, if it has begun at all.
+  void count_not_recorded() {
+    if (calls_.now) count_left_out();
+  }
   bool is_innermost(std::uintptr_t function, std::uintptr_t stack) const {
     return depth_ > 0 && frames_[depth_ - 1].function == function && frames_[depth_ - 1].stack == stack &&
            !restarted_ && !stopped_;

@@ -165,7 +165,8 @@ CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
     : bytes_(std::move(bytes)), name_(std::move(name)) {
   const View all(bytes_);
   if (!is_calls_file(all))
-    throw FormatError("this is not a file of calls", name_, 0, "name a file that ends in .calls");
+    throw FormatError("this is not a file of calls", name_, 0,
+                      "name a file of `effort calls encode`, which ends in .calls");
   if (all.size() < format::header_bytes)
     throw FormatError("the file is truncated within its header", name_, all.size(), "copy it again");
   if (record::format::get<std::uint64_t>(all, 16) != record::format::hash(all.first(16)))

@@ -72,6 +72,37 @@ bool is_recording(std::span<const std::byte> bytes) {
          std::memcmp(bytes.data(), layout::magic.data(), layout::magic.size()) == 0;
 }
 
+std::vector<std::byte> settled(std::vector<std::byte> first, std::span<const std::byte> second) {
+  if (first.size() < layout::header_bytes || second.size() < first.size() || std::ranges::equal(first, second))
+    return first;
+  const auto each_chunk = [](std::size_t end, const auto& visit) {
+    for (std::size_t o = layout::header_bytes; o + layout::chunk_bytes <= end; o += layout::chunk_bytes) visit(o);
+  };
+  // The first chunk of each kind and thread that was written to: later ones may continue what it does not have.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> written;
+  each_chunk(first.size(), [&](std::size_t o) {
+    const auto a = at<layout::ChunkHeader>(first, o), b = at<layout::ChunkHeader>(second, o);
+    if (a.kind == layout::unused || a.state == b.state) return;
+    const auto [known, is_new] = written.try_emplace({a.kind, a.thread}, a.sequence);
+    if (!is_new) known->second = std::min(known->second, a.sequence);
+  });
+  const std::size_t end = first.size();
+  first.resize(second.size());
+  each_chunk(first.size(), [&](std::size_t o) {
+    auto chunk = at<layout::ChunkHeader>(first, o);
+    const auto later = written.find({chunk.kind, chunk.thread});
+    if (later != written.end() && chunk.sequence > later->second) chunk.kind = layout::unused;
+    std::memcpy(&first[o], &chunk.kind, sizeof chunk.kind);
+    // The first copy may have calls of functions whose names were not there yet when it had their place.
+    const auto kind = at<layout::ChunkHeader>(second, o).kind;
+    if (kind == layout::functions || kind == layout::modules) std::memcpy(&first[o], &second[o], layout::chunk_bytes);
+  });
+  auto header = at<layout::Header>(second, 0);
+  header.chunks = static_cast<std::uint32_t>((end - layout::header_bytes) / layout::chunk_bytes);
+  std::memcpy(first.data(), &header, sizeof header);
+  return first;
+}
+
 void RecordingFile::refuse(const std::string& problem, std::size_t offset) const {
   throw FormatError(problem, name_, offset, "copy the file again");
 }
@@ -88,6 +119,8 @@ RecordingFile::RecordingFile(std::vector<std::byte> bytes, std::string name)
                       name_, 8, "use the effort command of the version that wrote it");
   find_chunks();
 }
+
+std::uint64_t RecordingFile::started_unix_ns() const { return at<layout::Header>(bytes_, 0).started_unix_ns; }
 
 std::uint64_t RecordingFile::missing_chunks() const {
   const std::uint64_t taken = at<layout::Header>(bytes_, 0).chunks;

@@ -15,6 +15,11 @@ namespace effort::record::calls {
 /// Whether the bytes begin like a recording.
 bool is_recording(std::span<const std::byte> bytes);
 
+/// Of two copies of a recording, the second made after the first: what the first has, without what a process that was
+/// running wrote in the meantime.  A copy takes time, so it may have a chunk that was not full yet, and the chunks
+/// after it, which were written later.
+std::vector<std::byte> settled(std::vector<std::byte> first, std::span<const std::byte> second);
+
 /// A recording, of a process that runs, has ended or was killed.  Bytes are untrusted.  Errors of every member:
 /// FormatError, naming file and offset.  Threads: reading from any number at a time.
 class RecordingFile {
@@ -28,6 +33,8 @@ class RecordingFile {
   /// Chunks that the process took and the file does not have: it was cut short, or could not grow.
   std::uint64_t missing_chunks() const;
   std::size_t bytes() const { return bytes_.size(); }
+  /// When the process began to record, ns since 1970.
+  std::uint64_t started_unix_ns() const;
   /// Flags of functions (recording::FunctionFlags), by index.
   const std::vector<std::uint32_t>& flags() const { return flags_; }
 

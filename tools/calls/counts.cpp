@@ -10,8 +10,13 @@
 namespace effort::tools {
 
 std::int64_t rank_of(const CallInput& input, std::size_t stream) {
-  const std::int64_t rank = input.names().streams[stream].rank;
-  return rank >= 0 ? rank : static_cast<std::int64_t>(stream);
+  const std::vector<record::calls::Stream>& all = input.names().streams;
+  if (all[stream].rank >= 0) return all[stream].rank;
+  // Without a launcher, a process counts as a rank.
+  const auto first = std::find_if(all.begin(), all.end(), [&](const record::calls::Stream& s) {
+    return s.rank < 0 && s.process != 0 && s.process == all[stream].process;
+  });
+  return first == all.end() ? static_cast<std::int64_t>(stream) : first - all.begin();
 }
 
 bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank) {
@@ -20,7 +25,9 @@ bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank) {
 
 std::string stream_text(const CallInput& input, std::size_t stream) {
   const record::calls::Stream& s = input.names().streams[stream];
-  std::string text = s.rank >= 0 ? "rank " + std::to_string(s.rank) : "stream " + std::to_string(stream);
+  std::string text = s.rank >= 0      ? "rank " + std::to_string(s.rank)
+                     : s.process != 0 ? "process " + std::to_string(s.process)
+                                      : "stream " + std::to_string(stream);
   if (s.thread > 0) text += ", thread " + std::to_string(s.thread);
   return text;
 }

@@ -1,5 +1,6 @@
 // `effort calls diff`: where two ranks or runs part ways.
 #include <algorithm>
+#include <tuple>
 
 #include "record/text.hpp"
 #include "tools/calls/analysis.hpp"
@@ -9,7 +10,7 @@ namespace effort::tools {
 
 namespace {
 
-constexpr std::size_t most_differences = 20, most_lines = 6;
+constexpr std::size_t most_differences = 20, most_lines = 6, most_open = 12;
 
 /// Ids that inputs share: functions are the same if their names are, so that builds can differ.
 class CommonIds {
@@ -85,22 +86,28 @@ class OpenCalls {
   std::map<std::size_t, std::vector<std::uint32_t>> of_;
 };
 
-/// Pairs of streams to compare, as places in the lists of their numbers.
+/// Pairs of streams to compare, as places in the lists of their numbers.  Of several processes of a rank, such as
+/// children of fork(), the first ones are a pair, then the second ones.
 std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const CallInput& a, std::span<const std::size_t> of_a,
                                                           const CallInput& b, std::span<const std::size_t> of_b,
                                                           bool any_rank) {
-  std::vector<std::pair<std::size_t, std::size_t>> out;
-  std::map<std::pair<std::int64_t, std::uint64_t>, std::size_t> by_place;
-  const auto place = [any_rank](const CallInput& input, std::size_t stream) {
-    return std::pair{any_rank ? 0 : rank_of(input, stream), input.names().streams[stream].thread};
+  using Place = std::tuple<std::int64_t, std::uint64_t, int>;
+  const auto places = [any_rank](const CallInput& input, std::span<const std::size_t> streams) {
+    std::vector<Place> out;
+    std::map<Place, int> before;
+    for (const std::size_t stream : streams) {
+      Place place{any_rank ? 0 : rank_of(input, stream), input.names().streams[stream].thread, 0};
+      std::get<2>(place) = before[place]++;
+      out.push_back(place);
+    }
+    return out;
   };
-  for (std::size_t i = 0; i < of_b.size(); ++i) by_place.emplace(place(b, of_b[i]), i);
-  for (std::size_t i = 0; i < of_a.size(); ++i) {
-    const auto found = by_place.find(place(a, of_a[i]));
-    if (found == by_place.end()) continue;
-    out.push_back({i, found->second});
-    by_place.erase(found);
-  }
+  std::map<Place, std::size_t> in_b;
+  const std::vector<Place> places_a = places(a, of_a), places_b = places(b, of_b);
+  for (std::size_t i = 0; i < places_b.size(); ++i) in_b.emplace(places_b[i], i);
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  for (std::size_t i = 0; i < places_a.size(); ++i)
+    if (const auto found = in_b.find(places_a[i]); found != in_b.end()) out.emplace_back(i, found->second);
   return out;
 }
 
@@ -255,7 +262,12 @@ std::string calls_diff_text(const CallInput& a, const CallInput& b, const CallDi
   out = std::to_string(differ) + " of " + std::to_string(diff.pairs.size()) +
         (diff.pairs.size() == 1 ? " stream differs\n" : " streams differ\n");
   for (const CallDiff::Pair& pair : diff.pairs) {
-    if (!pair.first) continue;
+    if (!pair.first) {
+      if (differ == 0 && !pair.open_a.empty() && (all || ++shown <= most_open))
+        out +=
+            "  open at the end of both, " + stream_text(a, pair.a) + ": " + stack_text(diff.names, pair.open_a) + "\n";
+      continue;
+    }
     if (!all && ++shown > 3) {
       out += "\n" + std::to_string(differ - 3) + " more: --all\n";
       break;

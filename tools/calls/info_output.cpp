@@ -128,9 +128,8 @@ std::string streams_text(const CallsInfo& info, std::size_t rows) {
 }
 
 std::string group_name(const CallsInfo& info, const StreamGroup& group) {
-  if (info.by == Grouping::thread) return stream_text(info.input, group.streams[0]);
-  return (info.input.names().streams[group.streams[0]].rank >= 0 ? "rank " : "stream ") +
-         std::to_string(rank_of(info.input, group.streams[0]));
+  const std::string name = stream_text(info.input, group.streams[0]);
+  return info.by == Grouping::thread ? name : name.substr(0, name.find(','));
 }
 
 }  // namespace
@@ -162,8 +161,9 @@ nlohmann::ordered_json calls_info_json(const CallsInfo& info) {
   }
   if (info.by != Grouping::none) out["groups"] = nlohmann::ordered_json::array();
   for (const StreamGroup& group : info.groups) {
-    nlohmann::ordered_json entry{{"rank", rank_of(info.input, group.streams[0])}};
-    if (info.by == Grouping::thread) entry["thread"] = info.input.names().streams[group.streams[0]].thread;
+    const record::calls::Stream& first = info.input.names().streams[group.streams[0]];
+    nlohmann::ordered_json entry{{"rank", first.rank}, {"process", first.process}};
+    if (info.by == Grouping::thread) entry["thread"] = first.thread;
     entry["calls"] = group.calls;
     entry["functions"] = functions_json(info, group.functions);
     entry["edges"] = edges_json(info, group.edges);

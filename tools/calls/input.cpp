@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <system_error>
+#include <tuple>
 
 #include "record/calls/recording.hpp"
 #include "tools/calls/raw_stream.hpp"
@@ -26,6 +27,17 @@ std::vector<std::byte> first_bytes(const fs::path& path) {
   return start;
 }
 
+/// A recording, as it was at one moment even if its process is running.
+std::vector<std::byte> read_recording(const fs::path& path) {
+  std::vector<std::byte> first = read_bytes(path);
+  return record::calls::settled(std::move(first), read_bytes(path));
+}
+
+/// Whether a recording has no header yet.
+bool is_unbegun(std::span<const std::byte> start) {
+  return std::all_of(start.begin(), start.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 /// "; 'x/app-1.functions' in it has some": those that a directory may have been mistaken for.
 std::string near_miss(const fs::path& directory) {
   for (const fs::directory_entry& entry : fs::directory_iterator(directory))
@@ -43,17 +55,23 @@ CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : w
       add(input);
       continue;
     }
-    std::vector<std::pair<std::int64_t, fs::path>> recordings;
-    for (const fs::directory_entry& entry : fs::directory_iterator(input))
-      if (entry.path().extension() == ".rec") {
-        const record::calls::RecordingFile file(read_bytes(entry.path()), entry.path().string());
-        recordings.push_back({file.names().streams.empty() ? -1 : file.names().streams[0].rank, entry.path()});
+    // By rank; a child of fork(), or a program after exec(), follows the process before it.
+    std::vector<std::tuple<std::int64_t, std::uint64_t, fs::path>> recordings;
+    for (const fs::directory_entry& entry : fs::directory_iterator(input)) {
+      if (entry.path().extension() != ".rec") continue;
+      if (is_unbegun(first_bytes(entry.path()))) {
+        recordings.emplace_back(INT64_MAX, 0, entry.path());
+        continue;
       }
+      const record::calls::RecordingFile file(read_recording(entry.path()), entry.path().string());
+      recordings.emplace_back(file.names().streams.empty() ? -1 : file.names().streams[0].rank, file.started_unix_ns(),
+                              entry.path());
+    }
     if (recordings.empty())
       throw std::runtime_error("the directory '" + input + "' has no recordings (.rec): name another one" +
                                near_miss(input));
     std::sort(recordings.begin(), recordings.end());
-    for (const auto& [rank, path] : recordings) add(path);
+    for (const auto& [rank, started, path] : recordings) add(path);
   }
   if (names_.functions.size() > 65535) names_.width = 4;
 }
@@ -64,17 +82,21 @@ void CallInput::add(const fs::path& path) {
   part.path = path.string();
   part.first = names_.streams.size();
   const std::vector<std::byte> start = first_bytes(path);
+  if (path.extension() == ".rec" && is_unbegun(start)) {
+    notes_.push_back("'" + part.path + "' is empty: its process ended before its first call was recorded");
+    return;
+  }
   if (record::calls::is_calls_file(start)) {
     part.coded = std::make_unique<record::calls::CallsFile>(read_bytes(path), part.path);
     names_.width = std::max(names_.width, part.coded->names().width);
     add_names(part, part.coded->names(), {});
   } else if (record::calls::is_recording(start)) {
-    part.recording = std::make_unique<record::calls::RecordingFile>(read_bytes(path), part.path);
+    part.recording = std::make_unique<record::calls::RecordingFile>(read_recording(path), part.path);
     if (const std::uint64_t missing = part.recording->missing_chunks(); missing > 0)
       notes_.push_back("'" + part.path + "' ends at byte " + std::to_string(part.recording->bytes()) + ", before " +
                        std::to_string(missing) +
-                       " of its blocks, whose calls are missing: the file was cut short, or the disk was full; copy it "
-                       "again if the original is longer");
+                       " of its blocks, whose calls are missing: the file was cut short, or its process ended while it "
+                       "grew; copy it again if the original is longer");
     add_names(part, part.recording->names(), part.recording->flags());
   } else {
     if (width_ == 0)

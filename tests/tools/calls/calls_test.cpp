@@ -1,6 +1,7 @@
 // effort calls, as a user runs it.
 #include <catch2/catch_test_macros.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -225,6 +226,59 @@ TEST_CASE("calls: what a recording that was cut short lacks is said") {
   CHECK(scratch.run({"calls", "encode", "cut.rec", "-o", "x.calls"}).err.find("before 2 of its") != std::string::npos);
 }
 
+namespace {
+
+/// A file of streams of one call each of as many functions, with ranks, processes and threads.
+void write_streams(const Scratch& scratch, const char* name, const std::vector<std::array<int, 4>>& streams) {
+  effort::record::calls::FileMaker maker;
+  effort::record::calls::Names names;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    Stream calls;
+    for (int k = 0; k < streams[i][3]; ++k) calls.insert(calls.end(), {1, 0});
+    maker.append(i, calls);
+    effort::record::calls::Stream& s = names.streams.emplace_back();
+    s.rank = streams[i][0];
+    s.process = static_cast<std::uint64_t>(streams[i][1]);
+    s.thread = static_cast<std::uint64_t>(streams[i][2]);
+  }
+  scratch.write(name, maker.finish(std::move(names)));
+}
+
+}  // namespace
+
+TEST_CASE("calls: without a launcher, a process counts as a rank, and processes of one rank are told apart") {
+  const Scratch scratch;
+  write_streams(scratch, "x.calls", {{-1, 70, 0, 3}, {-1, 70, 1, 4}, {-1, 71, 0, 5}});
+  const nlohmann::json info = scratch.run({"calls", "info", "x.calls", "--by", "rank", "--json"}).json();
+  REQUIRE(info["groups"].size() == 2);
+  CHECK(info["groups"][0]["calls"] == 7);
+  CHECK(info["groups"][1]["process"] == 71);
+  CHECK(scratch.run({"calls", "info", "x.calls", "--by", "rank"}).out.find("\nprocess 70: 7 calls\n") !=
+        std::string::npos);
+  // A rank and a child of fork().
+  write_streams(scratch, "a.calls", {{2, 80, 0, 3}, {2, 81, 0, 4}});
+  write_streams(scratch, "b.calls", {{2, 90, 0, 3}, {2, 91, 0, 4}});
+  const Outcome same = scratch.run({"calls", "diff", "a.calls", "b.calls"});
+  CHECK(same.out.find("0 of 2 streams differ") != std::string::npos);
+}
+
+TEST_CASE("calls: a recording that has not begun does not hide the others") {
+  effort::record::calls::test::RecordingMaker maker(3);
+  maker.thread(0, Stream{1, 2, 0, 0});
+  const Scratch scratch;
+  std::filesystem::create_directories(scratch / "app.functions");
+  scratch.write("app.functions/a.rec", std::vector<std::byte>(4096));
+  scratch.write("app.functions/b.rec", maker.bytes());
+  scratch.write("app.functions/c.rec", std::vector<std::byte>());
+  const Outcome info = scratch.run({"calls", "info", "app.functions", "--json"});
+  REQUIRE(info.code == 0);
+  CHECK(info.json()["calls"] == 2);
+  CHECK(info.json()["streams"].size() == 1);
+  CHECK(info.json()["notes"].size() >= 2);
+  CHECK(scratch.run({"calls", "info", "app.functions"}).err.find("a.rec' is empty: its process ended before") !=
+        std::string::npos);
+}
+
 TEST_CASE("names of a table that differ are shown differently, however short they are cut") {
   using effort::tools::name_texts;
   const std::string start(30, 'a'), end(30, 'z');
@@ -275,6 +329,8 @@ TEST_CASE("calls diff: the first difference, loops, and the stack of a rank that
   const nlohmann::json same = scratch.run({"calls", "diff", "x.calls", "x.calls", "--json"}).json();
   CHECK(same["first_difference"].is_null());
   CHECK(same["pairs"].size() == 3);
+  CHECK(scratch.run({"calls", "diff", "x.calls", "x.calls"}).out ==
+        "0 of 3 streams differ\n  open at the end of both, rank 1: 1 > 2 > 4 > 5\n");
   const nlohmann::json hung = scratch.run({"calls", "diff", "x.calls", "x.calls", "--ranks", "0,1", "--json"}).json();
   CHECK(hung["first_difference"] ==
         nlohmann::json({{"event", 1 + 12 + 1 + 10}, {"a", "return"}, {"b", "4"}, {"stack", {"1", "2"}}}));

@@ -82,6 +82,31 @@ TEST_CASE("branches that repeat in each step cost little, although one of them d
   CHECK(std::ranges::equal(read(RecordingFile(maker.bytes(), "x.rec"), 0), events));
 }
 
+TEST_CASE("a copy of a recording that grew while it was copied has what came first") {
+  namespace calls = effort::record::calls;
+  const Events events = any_events(7, 60'000, 60, 0.5);
+  calls::test::RecordingMaker then(60), now(60);
+  std::size_t n = events.size() / 2;
+  then.thread(0, std::span(events).first(n));
+  now.thread(0, events);
+  const std::vector<std::byte>& later = now.bytes();
+  REQUIRE(later.size() > then.bytes().size() + 3 * recording::chunk_bytes);
+  // The place of what was the last chunk was copied before it was full, all others at the end.
+  std::vector<std::byte> copy = later;
+  const auto last = static_cast<std::ptrdiff_t>(then.bytes().size() - recording::chunk_bytes);
+  std::copy(then.bytes().begin() + last, then.bytes().end(), copy.begin() + last);
+  const std::string message = recording_refusal(copy);
+  if (message.empty()) CHECK_FALSE(std::ranges::equal(read(RecordingFile(copy, "x.rec"), 0), events));
+  const RecordingFile settled(calls::settled(copy, later), "x.rec");
+  CHECK(std::ranges::equal(read(settled, 0), std::span(events).first(n)));
+  CHECK(settled.missing_chunks() == 0);
+  // The file was shorter when it was copied, and its header older.
+  const RecordingFile shorter(calls::settled(then.bytes(), later), "x.rec");
+  CHECK(std::ranges::equal(read(shorter, 0), std::span(events).first(n)));
+  // Nothing has changed.
+  CHECK(calls::settled(later, later) == later);
+}
+
 TEST_CASE("an id that was never defined is refused with the place of its record") {
   effort::record::calls::test::RecordingMaker maker(4);
   maker.thread(0, Events{1, 0, 9, 0});
