@@ -31,9 +31,9 @@ function recording(rank, events, gaps) {
   const bytes = new DataView(new ArrayBuffer(5 * 4096));
   const text = (at, s) => [...s].forEach((c, i) => bytes.setUint8(at + i, c.charCodeAt(0)));
   [0x89, 0x45, 0x43, 0x52, 0x0d, 0x0a, 0x1a, 0x0a].forEach((byte, i) => bytes.setUint8(i, byte));
-  [1, 4096].forEach((n, i) => bytes.setUint32(8 + 4 * i, n, true));
+  [2, 4096].forEach((n, i) => bytes.setUint32(8 + 4 * i, n, true));
   bytes.setBigInt64(24, BigInt(rank), true);
-  [5, 8, 1, 1, 1].forEach((n, i) => bytes.setUint32(40 + 4 * i, n, true)); // chunks, functions, modules, threads, every
+  [4, 8, 1, 1, 1].forEach((n, i) => bytes.setUint32(40 + 4 * i, n, true)); // chunks, functions, modules, threads, every
   const chunk = (number, kind, contents) => {
     bytes.setUint32(4096 * number, kind, true);
     contents.forEach((byte, i) => bytes.setUint8(4096 * number + 64 + i, byte));
