@@ -50,7 +50,7 @@ class Contexts {
  public:
   explicit Contexts(std::vector<Context>& out) : out_(out) {}
 
-  /// The index of a context.  `context` is called if it is new.
+  /// The index of a context.  `make` is called if it is new.
   template <typename Make>
   std::uint32_t of(std::uint64_t hash, const Make& make) {
     const auto [found, is_new] = index_.try_emplace(hash, static_cast<std::uint32_t>(out_.size()));

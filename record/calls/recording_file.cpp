@@ -93,7 +93,7 @@ std::vector<std::byte> settled(std::vector<std::byte> first, std::span<const std
     const auto later = written.find({chunk.kind, chunk.thread});
     if (later != written.end() && chunk.sequence > later->second) chunk.kind = layout::unused;
     std::memcpy(&first[o], &chunk.kind, sizeof chunk.kind);
-    // The first copy may have calls of functions whose names were not there yet when it had their place.
+    // The first copy may have calls of functions whose entries were written after their place had been copied.
     const auto kind = at<layout::ChunkHeader>(second, o).kind;
     if (kind == layout::functions || kind == layout::modules) std::memcpy(&first[o], &second[o], layout::chunk_bytes);
   });

@@ -12,11 +12,12 @@ namespace effort::tools {
 std::int64_t rank_of(const CallInput& input, std::size_t stream) {
   const std::vector<record::calls::Stream>& all = input.names().streams;
   if (all[stream].rank >= 0) return all[stream].rank;
+  if (all[stream].process == 0) return static_cast<std::int64_t>(stream);
   // Without a launcher, a process counts as a rank.
   const auto first = std::find_if(all.begin(), all.end(), [&](const record::calls::Stream& s) {
-    return s.rank < 0 && s.process != 0 && s.process == all[stream].process;
+    return s.rank < 0 && s.process == all[stream].process;
   });
-  return first == all.end() ? static_cast<std::int64_t>(stream) : first - all.begin();
+  return first - all.begin();
 }
 
 bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank) {
