@@ -28,9 +28,10 @@ std::vector<std::byte> first_bytes(const fs::path& path) {
 }
 
 /// A recording, as it was at one moment even if its process is running.
-std::vector<std::byte> read_recording(const fs::path& path) {
+std::unique_ptr<record::calls::RecordingFile> read_recording(const fs::path& path) {
   std::vector<std::byte> first = read_bytes(path);
-  return record::calls::settled(std::move(first), read_bytes(path));
+  return std::make_unique<record::calls::RecordingFile>(record::calls::settled(std::move(first), read_bytes(path)),
+                                                        path.string());
 }
 
 /// Whether a recording has no header yet.
@@ -50,54 +51,51 @@ std::string near_miss(const fs::path& directory) {
 
 CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : width_(width) {
   names_.width = width == 4 ? 4 : 2;
-  for (const std::string& input : inputs) {
-    if (!fs::is_directory(input)) {
-      add(input);
-      continue;
-    }
-    // By rank; a child of fork(), or a program after exec(), follows the process before it.
-    std::vector<std::tuple<std::int64_t, std::uint64_t, fs::path>> recordings;
-    for (const fs::directory_entry& entry : fs::directory_iterator(input)) {
-      if (entry.path().extension() != ".rec") continue;
-      if (is_unbegun(first_bytes(entry.path()))) {
-        recordings.emplace_back(INT64_MAX, 0, entry.path());
-        continue;
-      }
-      const record::calls::RecordingFile file(read_recording(entry.path()), entry.path().string());
-      recordings.emplace_back(file.names().streams.empty() ? -1 : file.names().streams[0].rank, file.started_unix_ns(),
-                              entry.path());
-    }
-    if (recordings.empty())
-      throw std::runtime_error("the directory '" + input + "' has no recordings (.rec): name another one" +
-                               near_miss(input));
-    std::sort(recordings.begin(), recordings.end());
-    for (const auto& [rank, started, path] : recordings) add(path);
-  }
+  for (const std::string& input : inputs) fs::is_directory(input) ? add_directory(input) : add(input);
   if (names_.functions.size() > 65535) names_.width = 4;
+}
+
+void CallInput::add_directory(const fs::path& directory) {
+  bool found = false;
+  std::vector<std::pair<fs::path, std::unique_ptr<record::calls::RecordingFile>>> recordings;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    if (entry.path().extension() != ".rec") continue;
+    found = true;
+    if (is_unbegun(first_bytes(entry.path())))
+      add(entry.path());  // which says so
+    else
+      recordings.emplace_back(entry.path(), read_recording(entry.path()));
+  }
+  if (!found)
+    throw std::runtime_error("the directory '" + directory.string() + "' has no recordings (.rec): name another one" +
+                             near_miss(directory));
+  // By rank; a child of fork(), or a program after exec(), follows the process before it.
+  const auto place = [](const auto& r) {
+    const std::vector<record::calls::Stream>& streams = r.second->names().streams;
+    return std::tuple(streams.empty() ? -1 : streams[0].rank, r.second->started_unix_ns(), r.first);
+  };
+  std::sort(recordings.begin(), recordings.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  for (auto& [path, recording] : recordings) {
+    count_as_input(path);
+    add(path, std::move(recording));
+  }
 }
 
 void CallInput::add(const fs::path& path) {
   count_as_input(path);
+  const std::vector<std::byte> start = first_bytes(path);
+  if (path.extension() == ".rec" && is_unbegun(start)) {
+    notes_.push_back("'" + path.string() + "' is empty: its process ended before its first call was recorded");
+    return;
+  }
+  if (record::calls::is_recording(start)) return add(path, read_recording(path));
   Part part;
   part.path = path.string();
   part.first = names_.streams.size();
-  const std::vector<std::byte> start = first_bytes(path);
-  if (path.extension() == ".rec" && is_unbegun(start)) {
-    notes_.push_back("'" + part.path + "' is empty: its process ended before its first call was recorded");
-    return;
-  }
   if (record::calls::is_calls_file(start)) {
     part.coded = std::make_unique<record::calls::CallsFile>(read_bytes(path), part.path);
     names_.width = std::max(names_.width, part.coded->names().width);
     add_names(part, part.coded->names(), {});
-  } else if (record::calls::is_recording(start)) {
-    part.recording = std::make_unique<record::calls::RecordingFile>(read_recording(path), part.path);
-    if (const std::uint64_t missing = part.recording->missing_chunks(); missing > 0)
-      notes_.push_back("'" + part.path + "' ends at byte " + std::to_string(part.recording->bytes()) + ", before " +
-                       std::to_string(missing) +
-                       " of its blocks, whose calls are missing: the file was cut short, or its process ended while it "
-                       "grew; copy it again if the original is longer");
-    add_names(part, part.recording->names(), part.recording->flags());
   } else {
     if (width_ == 0)
       throw std::runtime_error(
@@ -107,6 +105,21 @@ void CallInput::add(const fs::path& path) {
     stream.label = path.filename().string();
     names_.streams.push_back(std::move(stream));
   }
+  part.n = names_.streams.size() - part.first;
+  parts_.push_back(std::move(part));
+}
+
+void CallInput::add(const fs::path& path, std::unique_ptr<record::calls::RecordingFile> recording) {
+  Part part;
+  part.path = path.string();
+  part.first = names_.streams.size();
+  part.recording = std::move(recording);
+  if (const std::uint64_t missing = part.recording->missing_chunks(); missing > 0)
+    notes_.push_back("'" + part.path + "' ends at byte " + std::to_string(part.recording->bytes()) + ", before " +
+                     std::to_string(missing) +
+                     " of its blocks, whose calls are missing: the file was cut short, or its process ended while it "
+                     "grew; copy it again if the original is longer");
+  add_names(part, part.recording->names(), part.recording->flags());
   part.n = names_.streams.size() - part.first;
   parts_.push_back(std::move(part));
 }

@@ -49,7 +49,9 @@ class CallInput {
     std::size_t first = 0, n = 0;    ///< streams
     std::vector<std::uint32_t> ids;  ///< by id in the file; empty: the same
   };
+  void add_directory(const std::filesystem::path& path);
   void add(const std::filesystem::path& path);
+  void add(const std::filesystem::path& path, std::unique_ptr<record::calls::RecordingFile> recording);
   void add_names(Part& part, const record::calls::Names& names, const std::vector<std::uint32_t>& flags);
   void read(const Part& part, const std::size_t* only, const effort::calls::EventSink& sink) const;
   void read_timed(const Part& part, const record::calls::TimedSink& sink) const;

@@ -234,10 +234,8 @@ ordered_json source_json(CallSource& s, std::size_t index, const std::string& pa
   s.contexts = largest_contexts(s.counts.tree, std::clamp<std::size_t>(most_bytes / 64, 50, most_contexts));
   for (const CallCounts::OfFunction& f : s.counts.by_function())
     if (s.functions.size() < most_functions) s.functions.push_back(f.function);
-  const std::map<CallEdge, std::uint64_t> edges = call_edges(s.counts.tree.nodes());
-  std::vector<std::pair<CallEdge, std::uint64_t>> order(edges.begin(), edges.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (const auto& [edge, calls] : order)
+  const auto edges = frequent_edges(s.counts.tree.nodes());
+  for (const auto& [edge, calls] : edges)
     if (s.edges.size() < most_edges) s.edges.push_back(edge);
   ordered_json functions = ordered_json::array();
   for (const std::uint32_t f : s.functions) functions.push_back(texts.index(s.names.name(f)));
