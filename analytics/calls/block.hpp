@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,9 +54,11 @@ class BlockEncoder {
 using EventSink = std::function<void(std::uint64_t stream, std::span<const std::uint32_t> events)>;
 
 /// Decodes a block.  Bytes are untrusted.  Errors: codec::CodecError with the offset in the block; whatever the sink
-/// throws.  Memory: bounded.  Cost: linear in the events, which may be many more than the bytes.
+/// throws.  Memory: bounded.  Cost: linear in the events given to the sink, which may be many more than the bytes.
 /// @param most_events  the block is refused if it announces more
-/// @return the number of its events
-std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink);
+/// @param only  the only stream that the sink wants; runs behind its last one are not checked
+/// @return the number of events of all streams
+std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink,
+                           std::optional<std::uint64_t> only = {});
 
 }  // namespace effort::calls

@@ -135,7 +135,9 @@ class Reader {
   Reader(std::span<const std::byte> body, std::size_t offset, std::uint64_t events, const EventSink& sink)
       : io_(body), offset_(offset + body.size()), expansion_(tree_, ids_, events, sink) {}
 
-  void run(const RunHead& head) {
+  /// @param spelled  otherwise its calls are only remembered, for the runs that share them
+  void run(const RunHead& head, bool spelled) {
+    spelled_ = spelled;
     expansion_.begin(head.stream);
     open_.assign(1, {});
     items_.clear();
@@ -182,7 +184,7 @@ class Reader {
       const std::uint32_t count = symbols_.code_count(io_, 0, open_.back().state);
       if (count == 0) damaged("a return repeats too often");
       take(count - 1);
-      expansion_.events(0, count);
+      if (spelled_) expansion_.events(0, count);
       items_.push_back({stray_return, count});
       return;
     }
@@ -193,7 +195,7 @@ class Reader {
     items_.resize(call.first);
     functions_.push_back(call.function);
     expansion_.closed(node);
-    expansion_.event(0);
+    if (spelled_) expansion_.event(0);
     end_item(node, true);
   }
 
@@ -207,7 +209,7 @@ class Reader {
       damaged("a call repeats too often");
     take(events);
     items_.push_back({node, count});
-    if (const std::uint32_t left = count - fresh; left > 0) expansion_.item({node, left});
+    if (const std::uint32_t left = count - fresh; left > 0 && spelled_) expansion_.item({node, left});
   }
 
   void fresh(std::uint32_t function) {
@@ -220,7 +222,7 @@ class Reader {
       expected_id_ = id + 1;
       ++n_functions_;
     }
-    expansion_.event(ids_[function]);
+    if (spelled_) expansion_.event(ids_[function]);
     open_.push_back({inner_list(function), function, items_.size()});
   }
 
@@ -235,11 +237,13 @@ class Reader {
   std::vector<Open> open_;
   std::vector<Item> items_;
   std::uint64_t left_ = 0;
+  bool spelled_ = true;
 };
 
 }  // namespace
 
-std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink) {
+std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_events, const EventSink& sink,
+                           std::optional<std::uint64_t> only) {
   codec::ByteReader in(bytes);
   const std::vector<RunHead> heads = read_heads(in);
   const std::uint64_t events = sum_of(heads);
@@ -247,7 +251,9 @@ std::uint64_t decode_block(std::span<const std::byte> bytes, std::uint64_t most_
     throw codec::CodecError("the block has more than " + std::to_string(most_events) + " events", in.offset());
   const std::size_t offset = in.offset();
   Reader reader(in.rest(), offset, events, sink);
-  for (const RunHead& head : heads) reader.run(head);
+  const auto wanted = [&](const RunHead& head) { return !only || head.stream == *only; };
+  const auto end = std::find_if(heads.rbegin(), heads.rend(), wanted).base();
+  for (auto head = heads.begin(); head != end; ++head) reader.run(*head, wanted(*head));
   return events;
 }
 

@@ -273,29 +273,31 @@ void CallsFile::read_timed(const TimedSink& sink) const {
   });
 }
 
-void CallsFile::read(const effort::calls::EventSink& sink) const {
+void CallsFile::read(const effort::calls::EventSink& sink, std::optional<std::uint64_t> only) const {
   std::vector<std::uint64_t> seen(names_.streams.size());
   std::uint64_t current = 0;
+  const auto take = [&](const Block& block, std::uint64_t stream, std::span<const std::uint32_t> events) {
+    if (stream < current || stream >= seen.size())
+      throw FormatError("the streams are not in order", name_, block.offset, "encode the calls again");
+    current = stream;
+    seen[stream] += events.size();
+    if (seen[stream] > names_.streams[stream].events)
+      throw FormatError("a stream has more events than its list says", name_, block.offset, "encode the calls again");
+    sink(stream, events);
+  };
   for (const Block& block : blocks_) {
     const auto bytes = std::span(bytes_).subspan(block.offset, block.size);
     try {
-      effort::calls::decode_block(bytes, most_events, [&](std::uint64_t stream, std::span<const std::uint32_t> events) {
-        if (stream < current || stream >= seen.size())
-          throw FormatError("the streams are not in order", name_, block.offset, "encode the calls again");
-        current = stream;
-        seen[stream] += events.size();
-        if (seen[stream] > names_.streams[stream].events)
-          throw FormatError("a stream has more events than its list says", name_, block.offset,
-                            "encode the calls again");
-        sink(stream, events);
-      });
+      effort::calls::decode_block(
+          bytes, most_events,
+          [&](std::uint64_t stream, std::span<const std::uint32_t> events) { take(block, stream, events); }, only);
     } catch (const codec::CodecError& e) {
       throw FormatError("the calls are damaged: " + std::string(e.what()) + " of the part", name_, block.offset,
                         "encode the calls again");
     }
   }
   for (std::size_t i = 0; i < seen.size(); ++i)
-    if (seen[i] != names_.streams[i].events)
+    if (seen[i] != names_.streams[i].events && (!only || i == *only))
       throw FormatError("stream " + std::to_string(i) + " has " + std::to_string(seen[i]) + " events instead of " +
                             std::to_string(names_.streams[i].events),
                         name_, bytes_.size(), "copy the file again");

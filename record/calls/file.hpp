@@ -53,7 +53,8 @@ class CallsFile {
 
   const Names& names() const { return names_; }
   /// All events, stream after stream, in pieces.
-  void read(const effort::calls::EventSink& sink) const;
+  /// @param only  the only stream to read, without the time that the others take
+  void read(const effort::calls::EventSink& sink, std::optional<std::uint64_t> only = {}) const;
   /// The same with the times of stamps.
   void read_timed(const TimedSink& sink) const;
 

@@ -152,6 +152,8 @@ std::string calls_diff_text(const CallInput& a, const CallInput& b, const CallDi
 bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank);
 /// The rank of a stream.  If it is not known: the number of its process's first stream; of raw streams, their number.
 std::int64_t rank_of(const CallInput& input, std::size_t stream);
+/// "rank 3", or "rank 3 of INPUT" if several runs are given.
+std::string rank_text(const CallInput& input, std::size_t stream);
 /// "rank 3, thread 1".
 std::string stream_text(const CallInput& input, std::size_t stream);
 /// "outer > inner".

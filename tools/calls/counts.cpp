@@ -24,13 +24,15 @@ bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank) {
   return rank_of(input, stream) == rank;
 }
 
-std::string stream_text(const CallInput& input, std::size_t stream) {
+std::string rank_text(const CallInput& input, std::size_t stream) {
   const record::calls::Stream& s = input.names().streams[stream];
-  std::string text = s.rank >= 0      ? "rank " + std::to_string(s.rank)
-                     : s.process != 0 ? "process " + std::to_string(s.process)
-                                      : "stream " + std::to_string(stream);
-  if (s.thread > 0) text += ", thread " + std::to_string(s.thread);
-  return text;
+  if (s.rank >= 0) return "rank " + std::to_string(s.rank) + input.run_text(stream);
+  return s.process != 0 ? "process " + std::to_string(s.process) : "stream " + std::to_string(stream);
+}
+
+std::string stream_text(const CallInput& input, std::size_t stream) {
+  const std::uint64_t thread = input.names().streams[stream].thread;
+  return rank_text(input, stream) + (thread > 0 ? ", thread " + std::to_string(thread) : "");
 }
 
 std::string stack_text(const FunctionNames& names, std::span<const std::uint32_t> stack) {

@@ -30,6 +30,7 @@ CallCounts count_calls_by(const CallInput& input, std::optional<std::int64_t> ra
     group.streams.push_back(stream);
     group.calls += counts.totals.back().calls;
     if (by == Grouping::rank && next < counts.streams.size() &&
+        input.input_of(counts.streams[next]) == input.input_of(stream) &&
         rank_of(input, counts.streams[next]) == rank_of(input, stream))
       return;
     const std::vector<calls::ContextTree::Node>& all = counts.tree.nodes();

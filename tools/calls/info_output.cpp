@@ -128,8 +128,7 @@ std::string streams_text(const CallsInfo& info, std::size_t rows) {
 }
 
 std::string group_name(const CallsInfo& info, const StreamGroup& group) {
-  const std::string name = stream_text(info.input, group.streams[0]);
-  return info.by == Grouping::thread ? name : name.substr(0, name.find(','));
+  return (info.by == Grouping::thread ? stream_text : rank_text)(info.input, group.streams[0]);
 }
 
 }  // namespace
@@ -158,12 +157,14 @@ nlohmann::ordered_json calls_info_json(const CallsInfo& info) {
                               {"stamp_every", s.stamp_every},
                               {"stray_returns", t.stray_returns},
                               {"open", names_of(info.names, t.open)}});
+    if (info.input.several_inputs()) out["streams"].back()["input"] = info.input.input_of(counts.streams[i]);
   }
   if (info.by != Grouping::none) out["groups"] = nlohmann::ordered_json::array();
   for (const StreamGroup& group : info.groups) {
     const record::calls::Stream& first = info.input.names().streams[group.streams[0]];
     nlohmann::ordered_json entry{{"rank", first.rank}, {"process", first.process}};
     if (info.by == Grouping::thread) entry["thread"] = first.thread;
+    if (info.input.several_inputs()) entry["input"] = info.input.input_of(group.streams[0]);
     entry["calls"] = group.calls;
     entry["functions"] = functions_json(info, group.functions);
     entry["edges"] = edges_json(info, group.edges);

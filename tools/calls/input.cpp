@@ -49,10 +49,22 @@ std::string near_miss(const fs::path& directory) {
 
 }  // namespace
 
-CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : width_(width) {
+CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : width_(width), inputs_(inputs) {
   names_.width = width == 4 ? 4 : 2;
-  for (const std::string& input : inputs) fs::is_directory(input) ? add_directory(input) : add(input);
+  std::map<std::int64_t, std::size_t> input_of_rank;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    fs::is_directory(inputs[i]) ? add_directory(inputs[i]) : add(inputs[i]);
+    for (std::size_t s = input_of_.size(); s < names_.streams.size(); ++s) {
+      input_of_.push_back(i);
+      const std::int64_t rank = names_.streams[s].rank;
+      several_runs_ = several_runs_ || (rank >= 0 && input_of_rank.emplace(rank, i).first->second != i);
+    }
+  }
   if (names_.functions.size() > 65535) names_.width = 4;
+}
+
+std::string CallInput::run_text(std::size_t stream) const {
+  return several_runs_ ? " of " + inputs_[input_of_[stream]] : "";
 }
 
 void CallInput::add_directory(const fs::path& directory) {
@@ -85,7 +97,8 @@ void CallInput::add(const fs::path& path) {
   count_as_input(path);
   const std::vector<std::byte> start = first_bytes(path);
   if (path.extension() == ".rec" && is_unbegun(start)) {
-    notes_.push_back("'" + path.string() + "' is empty: its process ended before its first call was recorded");
+    notes_.push_back("'" + path.string() +
+                     "' is empty: its process ended before its first call was recorded, or has only just begun");
     return;
   }
   if (record::calls::is_recording(start)) return add(path, read_recording(path));
@@ -148,15 +161,12 @@ void CallInput::add_names(Part& part, const record::calls::Names& names, const s
 }
 
 void CallInput::read(const effort::calls::EventSink& sink) const {
-  for (const Part& part : parts_) read(part, nullptr, sink);
+  for (const Part& part : parts_) read(part, {}, sink);
 }
 
 void CallInput::read(std::size_t stream, const effort::calls::EventSink& sink) const {
   for (const Part& part : parts_)
-    if (stream >= part.first && stream < part.first + part.n) {
-      const std::size_t inside = stream - part.first;
-      read(part, &inside, sink);
-    }
+    if (stream >= part.first && stream < part.first + part.n) read(part, stream - part.first, sink);
 }
 
 std::span<const std::uint32_t> CallInput::translated(const Part& part, std::span<const std::uint32_t> events,
@@ -168,13 +178,13 @@ std::span<const std::uint32_t> CallInput::translated(const Part& part, std::span
   return room;
 }
 
-void CallInput::read(const Part& part, const std::size_t* only, const effort::calls::EventSink& sink) const {
+void CallInput::read(const Part& part, std::optional<std::uint64_t> only, const effort::calls::EventSink& sink) const {
   std::vector<std::uint32_t> room;
   const auto pass = [&](std::size_t stream, std::span<const std::uint32_t> events) {
-    if (!only || stream == *only) sink(part.first + stream, translated(part, events, room));
+    sink(part.first + stream, translated(part, events, room));
   };
   if (part.coded) {
-    part.coded->read(pass);
+    part.coded->read(pass, only);
   } else if (part.recording) {
     for (std::size_t i = 0; i < part.n; ++i)
       if (!only || i == *only) part.recording->read(i, [&](std::span<const std::uint32_t> events) { pass(i, events); });

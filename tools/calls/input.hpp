@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,11 @@ class CallInput {
   const std::vector<std::string>& notes() const { return notes_; }
   /// Inputs that are raw streams have ids without names.
   bool has_names() const { return !names_.functions.empty(); }
+  bool several_inputs() const { return inputs_.size() > 1; }
+  /// The input that a stream is from.
+  const std::string& input_of(std::size_t stream) const { return inputs_[input_of_[stream]]; }
+  /// " of INPUT" if the same rank occurs in several inputs, which then are different runs.
+  std::string run_text(std::size_t stream) const;
 
   void read(const effort::calls::EventSink& sink) const;
   /// The same with the times of stamps.
@@ -53,13 +59,16 @@ class CallInput {
   void add(const std::filesystem::path& path);
   void add(const std::filesystem::path& path, std::unique_ptr<record::calls::RecordingFile> recording);
   void add_names(Part& part, const record::calls::Names& names, const std::vector<std::uint32_t>& flags);
-  void read(const Part& part, const std::size_t* only, const effort::calls::EventSink& sink) const;
+  void read(const Part& part, std::optional<std::uint64_t> only, const effort::calls::EventSink& sink) const;
   void read_timed(const Part& part, const record::calls::TimedSink& sink) const;
   /// The events of a part with the ids of all parts.
   std::span<const std::uint32_t> translated(const Part& part, std::span<const std::uint32_t> events,
                                             std::vector<std::uint32_t>& room) const;
 
   unsigned width_;
+  std::vector<std::string> inputs_;
+  std::vector<std::size_t> input_of_;  ///< by stream
+  bool several_runs_ = false;
   record::calls::Names names_;
   std::vector<bool> hot_;
   std::vector<std::string> notes_;

@@ -85,12 +85,12 @@ void run_calls_decode(const CallsDecodeArguments& a) {
   OutputFile file(a.out);
   std::uint64_t events = 0;
   std::vector<std::byte> raw;
-  calls.read([&](std::uint64_t stream, std::span<const std::uint32_t> piece) {
-    if (a.stream && stream != *a.stream) return;
+  const auto write = [&](std::uint64_t, std::span<const std::uint32_t> piece) {
     raw_calls(piece, width, events, raw);
     file.write(raw);
     events += piece.size();
-  });
+  };
+  calls.read(write, a.stream);
   file.commit();
   print_result(events, events * width, watch.seconds(), a.json);
 }

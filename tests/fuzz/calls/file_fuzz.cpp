@@ -21,8 +21,20 @@ void read_block(std::span<const std::byte> bytes) {
   using namespace effort::calls;
   std::uint64_t events = 0;
   try {
-    const auto count = [&](std::uint64_t, std::span<const std::uint32_t> e) { events += e.size(); };
+    std::uint64_t last = 0, of_last = 0, alone = 0;
+    const auto count = [&](std::uint64_t stream, std::span<const std::uint32_t> e) {
+      events += e.size();
+      of_last = stream == last ? of_last + e.size() : e.size();
+      last = stream;
+    };
     if (decode_block(bytes, most_events, count) != events) std::abort();
+    // Streams of blocks, unlike those of files, may come in any order.
+    const auto count_alone = [&](std::uint64_t stream, std::span<const std::uint32_t> e) {
+      if (stream != last) std::abort();
+      alone += e.size();
+    };
+    decode_block(bytes, most_events, count_alone, last);
+    if (alone < of_last) std::abort();
   } catch (const effort::codec::CodecError&) {
   }
   if (events > most_events) std::abort();

@@ -162,6 +162,13 @@ TEST_CASE("calls info: calls of each rank and thread, which add up to all") {
   REQUIRE(text.code == 0);
   CHECK(text.out.find("\nrank 1: 15 calls\n") != std::string::npos);
   CHECK(scratch.run({"calls", "info", "x.calls", "--by", "node"}).code == 2);
+  // Ranks of several runs are told apart.
+  std::filesystem::copy(scratch / "x.calls", scratch / "y.calls");
+  CHECK(scratch.run({"calls", "info", "x.calls", "y.calls", "--by", "rank"})
+            .out.find("\nrank 1 of y.calls: 15 calls\n") != std::string::npos);
+  const nlohmann::json both = scratch.run({"calls", "info", "x.calls", "y.calls", "--by", "rank", "--json"}).json();
+  REQUIRE(both["groups"].size() == 6);
+  CHECK(both["groups"][4]["input"] == "y.calls");
 }
 
 TEST_CASE("calls info: a rank with several threads, with time stamps") {

@@ -35,8 +35,18 @@ std::vector<Stream> decode(std::span<const std::byte> bytes, std::size_t n) {
 }
 
 void check_round_trip(const std::vector<Stream>& streams) {
-  const std::vector<Stream> found = decode(encode(streams), streams.size());
-  for (std::size_t i = 0; i < streams.size(); ++i) CHECK(std::ranges::equal(found[i], streams[i]));
+  const std::vector<std::byte> bytes = encode(streams);
+  const std::vector<Stream> found = decode(bytes, streams.size());
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    CHECK(std::ranges::equal(found[i], streams[i]));
+    Stream alone;
+    const auto take = [&](std::uint64_t stream, std::span<const std::uint32_t> events) {
+      CHECK(stream == i);
+      alone.insert(alone.end(), events.begin(), events.end());
+    };
+    decode_block(bytes, std::uint64_t{1} << 40, take, i);
+    CHECK(std::ranges::equal(alone, streams[i]));
+  }
 }
 
 }  // namespace
