@@ -67,8 +67,10 @@ std::int32_t position(std::span<const double>::iterator at, std::span<const doub
 }
 
 /// Ranks that are of interest in themselves, in order of priority.
-std::vector<std::pair<Reason, std::int32_t>> certainties(const WindowFacts& w) {
-  std::vector<std::pair<Reason, std::int32_t>> out;
+using Certainties = std::vector<std::pair<Reason, std::int32_t>>;
+
+Certainties certainties(const WindowFacts& w) {
+  Certainties out;
   for (const std::int32_t rank : w.medoids) out.emplace_back(reason_medoid, rank);
   out.emplace_back(reason_critical, position(std::max_element(w.load.begin(), w.load.end()), w.load));
   for (const std::int32_t rank : outliers(w)) out.emplace_back(reason_outlier, rank);
@@ -80,11 +82,11 @@ std::vector<std::pair<Reason, std::int32_t>> certainties(const WindowFacts& w) {
 }
 
 /// Makes the ranks that are kept anyway a separate part, if fewer ranks are then kept in all.
-PlannedSample cheapest(const WindowFacts& w, std::span<const Target> targets, std::span<const Group> groups,
-                       std::int64_t affordable) {
+PlannedSample cheapest(const WindowFacts& w, const Certainties& certain, std::span<const Target> targets,
+                       std::span<const Group> groups, std::int64_t affordable) {
   PlannedSample without = plan_sample(targets, w.stratum, w.strata, groups);
   std::vector<std::int32_t> anyway;
-  for (const auto& [reason, rank] : certainties(w))
+  for (const auto& [reason, rank] : certain)
     if (reason & (reason_critical | reason_outlier)) anyway.push_back(rank);
   std::sort(anyway.begin(), anyway.end());
   anyway.erase(std::unique(anyway.begin(), anyway.end()), anyway.end());
@@ -94,9 +96,8 @@ PlannedSample cheapest(const WindowFacts& w, std::span<const Target> targets, st
   return with.total() < (kept <= affordable ? kept : without.total()) ? with : without;
 }
 
-}  // namespace
-
-KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int64_t affordable) {
+KeptRanks with_sample(const WindowFacts& w, const Certainties& certain, const DrawnSample& sample,
+                      std::int64_t affordable) {
   KeptRanks out;
   const auto n = static_cast<std::int32_t>(w.load.size());
   std::map<std::int32_t, KeptRanks::Rank> kept;
@@ -110,7 +111,7 @@ KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int
   };
   for (const std::int32_t rank : w.pinned) add(rank, reason_pin);
   for (const std::int32_t rank : sample.ranks) add(rank, reason_sample);
-  for (const auto& [reason, rank] : certainties(w)) add(rank, reason);
+  for (const auto& [reason, rank] : certain) add(rank, reason);
   for (auto& [rank, entry] : kept) {
     const auto r = static_cast<std::size_t>(rank);
     entry.probability = sample.plan.probability(r);
@@ -121,6 +122,12 @@ KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int
     out.strata.push_back(
         {static_cast<std::int32_t>(sample.plan.population[h]), static_cast<std::int32_t>(sample.plan.size[h])});
   return out;
+}
+
+}  // namespace
+
+KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int64_t affordable) {
+  return with_sample(w, certainties(w), sample, affordable);
 }
 
 bool KeptRanks::concerns_all_ranks() const {
@@ -138,10 +145,11 @@ KeptRanks choose_ranks(const WindowFacts& w, std::span<const Target> targets, st
   const auto n = static_cast<std::int32_t>(w.load.size());
   const auto pinned = std::count_if(w.pinned.begin(), w.pinned.end(), [n](std::int32_t r) { return r >= 0 && r < n; });
   const std::int64_t left = std::max<std::int64_t>(0, affordable - pinned);
-  DrawnSample sample{cheapest(w, targets, groups, left), {}};
+  const Certainties certain = certainties(w);
+  DrawnSample sample{cheapest(w, certain, targets, groups, left), {}};
   shrink(sample.plan, left);
   sample.ranks = draw(sample.plan, w.load.size(), static_cast<std::uint64_t>(w.window));
-  KeptRanks out = choose_ranks(w, sample, affordable);
+  KeptRanks out = with_sample(w, certain, sample, affordable);
   out.reached = reached(sample.plan, targets[0]);
   return out;
 }
