@@ -171,7 +171,6 @@ Agreed Analyzer::State::exchange_shapes(Communicator& nodes, Pass& pass, const s
                    in.step_wall.empty() ? 0.0 : 1.0,
                    std::max(largest_magnitude(in.rank_load), largest_magnitude(pass.row_mean)),
                    largest_magnitude(in.rank_wait),
-                   largest_magnitude(in.step_wall),
                    in.delay.empty() && !in.ranks.empty() ? 1.0 : 0.0,
                    in.synchronized_steps || in.ranks.empty() ? 0.0 : 1.0};
   Agreed agreed;
@@ -180,9 +179,8 @@ Agreed Analyzer::State::exchange_shapes(Communicator& nodes, Pass& pass, const s
   agreed.wall = rest[1] > 0;
   agreed.largest_load = rest[2];
   agreed.largest_wait = rest[3];
-  agreed.largest_wall = rest[4];
-  agreed.waits = rest[5] == 0;
-  agreed.synchronized_steps = rest[6] == 0;
+  agreed.waits = rest[4] == 0;
+  agreed.synchronized_steps = rest[5] == 0;
   return agreed;
 }
 

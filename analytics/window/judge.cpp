@@ -8,15 +8,13 @@
 namespace effort::window {
 namespace {
 
-// Whether waiting is probably counted as load.  All ranks are then equal to within noise although they wait most of the
-// time, or although a region of some size is far from balanced: another region contains the waiting that compensates.
+// Whether waiting is probably counted as load.  All ranks are then equal to within noise although a region of some size
+// is far from balanced: another region contains the waiting that compensates.
 bool waiting_hides_loads(const Pass& pass, double imbalance) {
   constexpr double equal = 0.02;       // imbalance up to which ranks count as equal
-  constexpr double dominating = 0.5;   // share of waiting in the ranks' time
   constexpr double unequal = 0.5;      // imbalance of a region that is far from balanced
   constexpr double noticeable = 0.05;  // share of a region in the load
   if (pass.input.n_ranks < 2 || imbalance > equal) return false;
-  if (pass.wait_share > dominating) return true;
   double total = 0;
   for (double load : pass.step_total) total += load / pass.steps;
   for (std::size_t g = 0; g < pass.region_peak.size(); ++g) {

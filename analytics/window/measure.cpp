@@ -71,11 +71,9 @@ void exchange_sums(Communicator& nodes, Pass& pass) {
   for (std::size_t row = 0; row < static_cast<std::size_t>(pass.rows); ++row)
     sum.total(std::span<const double>(pass.row_mean).subspan(row * n, n));
   sum.reduce(nodes);
-  ExactSum waits((pass.agreed.largest_wait + pass.agreed.largest_wall) * in.n_ranks * pass.steps);
+  ExactSum waits(pass.agreed.largest_wait * in.n_ranks * pass.steps);
   waits.total(in.rank_wait);
-  waits.total(in.step_wall);
   waits.reduce(nodes);
-  pass.wait_share = waits[1] > 0 ? waits[0] / waits[1] : 0.0;
   pass.mean_wait = waits[0] / (static_cast<double>(in.n_ranks) * pass.steps);
 
   std::size_t next = 0;

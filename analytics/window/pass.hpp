@@ -16,7 +16,6 @@ struct Agreed {
   bool synchronized_steps = false;  ///< as in Input
   double largest_load = 0;          ///< largest absolute load of any rank or region in any step
   double largest_wait = 0;
-  double largest_wall = 0;
 };
 
 /// One window during its analysis.
@@ -34,7 +33,6 @@ struct Pass {
   std::vector<double> step_total;    ///< [steps] over all ranks
   std::vector<double> wall_largest;  ///< [steps]
   std::vector<double> region_peak;   ///< [n_regions] largest rank's load of each step, median over the steps
-  double wait_share = 0;             ///< share of the ranks' wall time in COMM, WAIT and IO; 0 if unknown
   double mean_wait = 0;              ///< seconds per rank and step in COMM, WAIT and IO; 0 if unknown
   double largest_mean = 0;           ///< largest mean load of a rank
   std::vector<double> predicting;    ///< [n_units] seconds per unit for predictions; < 0: not known

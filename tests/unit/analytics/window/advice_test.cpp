@@ -165,6 +165,14 @@ TEST_CASE("equal ranks with unequal regions point at unmarked communication", "[
   CHECK(r.rebalance == 0);
 }
 
+TEST_CASE("equal ranks that wait most of the time in marked communication have nothing unmarked", "[window]") {
+  Run run;
+  run.load = [](int, int, std::int64_t) { return 0.5; };
+  run.wait = [](int, std::int64_t) { return 9.0; };
+  run.wall = [](int, std::int64_t) { return 10.0; };
+  CHECK((analyze(run, windows_of_ten(), 2, 1)[0][0].advice & advice_unmarked_comm) == 0);
+}
+
 TEST_CASE("recommendations do not depend on the unit of load", "[window]") {
   Run run;
   run.n_ranks = 12;
