@@ -10,7 +10,9 @@ namespace {
 
 constexpr double far = 3.5;  // modified z-score of outliers (Iglewicz and Hoaglin 1993)
 constexpr std::size_t most_outliers = 8;
-constexpr double badly_predicted = 0.1;  // mean error relative to the mean load
+constexpr std::size_t least_compared = 5;     // fewer ranks do not show what is usual
+constexpr std::int64_t most_compared = 1024;  // medians of all ranks would take most of the time of the choice
+constexpr double badly_predicted = 0.1;       // mean error relative to the mean load
 
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -18,25 +20,39 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
+/// What is usual in a stratum: the median and the median absolute deviation of at most twice `most_compared` members,
+/// evenly spaced by rank.
+struct Usual {
+  std::int64_t members = 0, skip = 0;
+  std::vector<double> compared;
+  double middle = 0, deviation = 0;
+
+  void find() {
+    if (compared.size() < least_compared) return;
+    middle = median(compared);
+    for (double& v : compared) v = std::fabs(v - middle);
+    deviation = 1.4826 * median(compared);
+  }
+};
+
 /// The ranks whose modified z-score within their stratum is largest and above `far`, worst first.
 std::vector<std::int32_t> outliers(const WindowFacts& w) {
+  std::vector<Usual> usual(static_cast<std::size_t>(w.strata));
+  const auto of = [&](std::size_t r) -> Usual& { return usual[static_cast<std::size_t>(w.stratum[r])]; };
+  for (std::size_t r = 0; r < w.load.size(); ++r) ++of(r).members;
+  for (std::size_t r = 0; r < w.load.size(); ++r) {
+    Usual& u = of(r);
+    if (u.skip-- > 0) continue;
+    u.compared.push_back(w.load[r]);
+    u.skip = u.members / most_compared;
+  }
+  for (Usual& u : usual) u.find();
   std::vector<std::pair<double, std::int32_t>> found;
-  std::vector<std::vector<std::int32_t>> members(static_cast<std::size_t>(w.strata));
-  for (std::size_t r = 0; r < w.load.size(); ++r)
-    members[static_cast<std::size_t>(w.stratum[r])].push_back(static_cast<std::int32_t>(r));
-  std::vector<double> values;
-  for (const auto& ranks : members) {
-    if (ranks.size() < 5) continue;  // too few to determine what is usual
-    values.clear();
-    for (const std::int32_t r : ranks) values.push_back(w.load[static_cast<std::size_t>(r)]);
-    const double middle = median(values);
-    for (double& v : values) v = std::fabs(v - middle);
-    const double deviation = 1.4826 * median(values);
-    if (!(deviation > 0)) continue;
-    for (const std::int32_t r : ranks) {
-      const double z = std::fabs(w.load[static_cast<std::size_t>(r)] - middle) / deviation;
-      if (z > far) found.emplace_back(-z, r);
-    }
+  for (std::size_t r = 0; r < w.load.size(); ++r) {
+    const Usual& u = of(r);
+    const double away = std::fabs(w.load[r] - u.middle);
+    if (u.deviation > 0 && away > far * u.deviation)
+      found.emplace_back(-away / u.deviation, static_cast<std::int32_t>(r));
   }
   std::sort(found.begin(), found.end());
   found.resize(std::min(found.size(), most_outliers));

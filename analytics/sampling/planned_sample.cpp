@@ -24,8 +24,9 @@ Moments moments_of(const PlannedSample& s, std::span<const double> values) {
   Moments m{0, std::vector<double>(k), std::vector<double>(k)};
   for (std::size_t r = 0; r < values.size(); ++r) {
     m.part_mean[s.part_of(r)] += values[r];
-    m.mean += values[r] / static_cast<double>(values.size());
+    m.mean += values[r];
   }
+  m.mean /= static_cast<double>(values.size());
   for (std::size_t h = 0; h < k; ++h) m.part_mean[h] /= static_cast<double>(std::max<std::int64_t>(1, s.population[h]));
   for (std::size_t r = 0; r < values.size(); ++r) {
     const double away = values[r] - m.part_mean[s.part_of(r)];
@@ -76,30 +77,25 @@ PlannedSample whole_run(std::size_t n) {
 PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> stratum, int strata,
                           std::span<const std::int32_t> whole) {
   const std::size_t n = stratum.size();
-  std::vector<bool> taken(n);
-  for (const std::int32_t r : whole) taken[static_cast<std::size_t>(r)] = true;
-  std::vector<double> values;
-  std::vector<std::int32_t> label;
+  std::vector<std::int32_t> label(stratum.begin(), stratum.end());
+  for (const std::int32_t r : whole) label[static_cast<std::size_t>(r)] = no_stratum;
   double all = 0, rest = 0;
   for (std::size_t r = 0; r < n; ++r) {
     all += first.values[r];
-    if (taken[r]) continue;
-    rest += first.values[r];
-    values.push_back(first.values[r]);
-    label.push_back(stratum[r]);
+    if (label[r] != no_stratum) rest += first.values[r];
   }
   // The others are allowed the same deviation from their own mean.
   const double error = rest > 0 ? first.accuracy.error * (all / rest) : first.accuracy.error;
   const Accuracy relative{first.accuracy.confidence, error};
   PlannedSample s = whole_run(n);
-  s.size = plan_samples(values, values.size(), 1, label, strata, {relative, least_of_part}).allocation;
+  s.size = plan_samples(first.values, n, 1, label, strata, {relative, least_of_part}).allocation;
   const auto last = static_cast<std::int32_t>(s.size.size());
   if (!whole.empty()) s.size.push_back(static_cast<std::int64_t>(whole.size()));
   if (s.size.size() > 1) {
     s.part.resize(n);
     s.population.assign(s.size.size(), 0);
     for (std::size_t r = 0; r < n; ++r) {
-      s.part[r] = taken[r] ? last : last == 1 ? 0 : stratum[r];
+      s.part[r] = label[r] == no_stratum ? last : last == 1 ? 0 : label[r];
       ++s.population[static_cast<std::size_t>(s.part[r])];
     }
   }

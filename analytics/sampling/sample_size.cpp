@@ -177,7 +177,7 @@ void check_table(std::span<const double> values, std::size_t n, std::size_t d, s
   if (!labels.empty() && labels.size() != n)
     throw std::invalid_argument("there must be one label for each of the " + std::to_string(n) + " ranks, or none");
   for (std::size_t i = 0; i < labels.size(); ++i)
-    if (labels[i] < 0 || labels[i] >= k)
+    if (labels[i] < no_stratum || labels[i] >= k)
       throw std::invalid_argument("label of rank " + std::to_string(i) + " is " + std::to_string(labels[i]) +
                                   ": labels are 0 to " + std::to_string(k - 1));
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -199,8 +199,10 @@ SamplePlan plan_samples(std::span<const double> values, std::size_t n, std::size
   const double factor = std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
   std::vector<std::int64_t> sizes(strata, 0);
   std::vector<double> mean(strata * d, 0.0), variance(strata * d, 0.0);
+  const auto counts = [&](std::size_t i) { return labels.empty() || labels[i] != no_stratum; };
   const auto stratum = [&](std::size_t i) { return labels.empty() ? 0 : static_cast<std::size_t>(labels[i]); };
   for (std::size_t i = 0; i < n; ++i) {
+    if (!counts(i)) continue;
     ++sizes[stratum(i)];
     double* sum = mean.data() + stratum(i) * d;
     for (std::size_t j = 0; j < d; ++j) sum[j] += values[i * d + j] * factor;
@@ -208,6 +210,7 @@ SamplePlan plan_samples(std::span<const double> values, std::size_t n, std::size
   for (std::size_t s = 0; s < strata; ++s)
     for (std::size_t j = 0; j < d && sizes[s] > 0; ++j) mean[s * d + j] /= static_cast<double>(sizes[s]);
   for (std::size_t i = 0; i < n; ++i) {
+    if (!counts(i)) continue;
     const std::size_t at = stratum(i) * d;
     for (std::size_t j = 0; j < d; ++j) {
       const double away = values[i * d + j] * factor - mean[at + j];

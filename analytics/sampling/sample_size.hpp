@@ -50,11 +50,14 @@ struct PlanParameters {
   std::int64_t floor = 2;  ///< least ranks per stratum (or all of it if it is smaller); at least 1
 };
 
+/// Label of a rank that is in no stratum.
+inline constexpr std::int32_t no_stratum = -1;
+
 /// Sample sizes for the mean of each of d metrics over n ranks, relative to the metric's mean; the largest counts
 /// (Gamblin 2009, section 4.2; Cochran 1977, chapter 5 for Neyman allocation).  Metrics with mean 0 are left out.
 ///
 /// @param values  [n][d] one value per rank and metric, finite
-/// @param labels  [n] strata 0..k-1; empty: one stratum
+/// @param labels  [n] strata 0..k-1, or no_stratum, if the rank is left out; empty: one stratum
 /// @throws std::invalid_argument on wrong lengths, NaN, infinity, or an accuracy outside its range
 /// Time: O(n d).
 SamplePlan plan_samples(std::span<const double> values, std::size_t n, std::size_t d,

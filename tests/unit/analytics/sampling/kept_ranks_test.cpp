@@ -134,6 +134,18 @@ TEST_CASE("ranks are the same for every call, and others in another window") {
   CHECK(first != ranks());
 }
 
+TEST_CASE("outliers of strata of which only some ranks are compared are found, and no others") {
+  Population p(20'000, 3, 0.01, 4);
+  p.load[1] = p.load[9'999] = 0.5;
+  const KeptRanks kept = choose(p.facts(), {}, plenty);
+  CHECK(has(kept, 1, reason_outlier));
+  CHECK(has(kept, 9'999, reason_outlier));
+  for (const auto& k : kept.ranks) {
+    const auto r = static_cast<std::size_t>(k.rank);
+    if (k.reasons & reason_outlier) CHECK(std::fabs(p.load[r] / (1 + p.stratum[r]) - 1) > 0.03);
+  }
+}
+
 TEST_CASE("medoids, the critical rank, outliers and pinned ranks are kept, and do not change the sample") {
   Population p(200, 2, 0.01, 3);
   p.load[150] = 3;   // in a stratum around 2

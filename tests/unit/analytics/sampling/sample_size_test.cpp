@@ -170,6 +170,27 @@ TEST_CASE("tiny error bounds are kept, too") {
   CHECK(normal_quantile(accuracy.confidence) * std::sqrt(variance) <= accuracy.error * mean * (1 + 1e-6));
 }
 
+TEST_CASE("ranks in no stratum do not count") {
+  std::mt19937_64 random(4);
+  std::lognormal_distribution<double> draw(0, 0.5);
+  std::vector<double> values, some_values;
+  std::vector<std::int32_t> labels, some_labels;
+  for (std::int32_t i = 0; i < 300; ++i) {
+    values.push_back(draw(random));
+    labels.push_back(i % 7 == 0 ? no_stratum : i % 3);
+    if (labels.back() == no_stratum) continue;
+    some_values.push_back(values.back());
+    some_labels.push_back(labels.back());
+  }
+  values[0] = 1e6;
+  const PlanParameters parameters{{0.95, 0.05}, 2};
+  const SamplePlan plan = plan_samples(values, values.size(), 1, labels, 3, parameters);
+  const SamplePlan expected = plan_samples(some_values, some_values.size(), 1, some_labels, 3, parameters);
+  CHECK(plan.unified == expected.unified);
+  CHECK(plan.per_stratum == expected.per_stratum);
+  CHECK(plan.neyman_allocation == expected.neyman_allocation);
+}
+
 TEST_CASE("stratification never costs more, and pays if strata differ") {
   std::mt19937_64 random(3);
   std::normal_distribution<double> noise;
