@@ -39,6 +39,7 @@ std::vector<Column<Window>> window_columns() {
       column<Window, bool>("rebalance", &Window::rebalance),
       column("rebalanced", &Window::rebalanced),
       column("rebalanced_at", &Window::rebalanced_at, optional),
+      column("rebalances", &Window::rebalances, optional),
       column<Window, std::int32_t>("strata", &Window::strata),
       column<Window, std::uint32_t>("advice", &Window::advice, optional),
       column<Window, std::int32_t>("worst_rank", &Window::worst_rank, optional),

@@ -30,6 +30,11 @@ void Series::set_totals(const Totals& of_ranks, std::int32_t ranks) {
   imbalance = mean_over_ranks > 0 ? max_over_ranks / mean_over_ranks - 1 : 0;
 }
 
+std::int64_t Run::times_rebalanced() const {
+  return std::accumulate(windows.begin(), windows.end(), std::int64_t{0},
+                         [](std::int64_t sum, const Window& w) { return sum + w.times_rebalanced(); });
+}
+
 double Run::computing_seconds() const {
   const std::string clock = load_metric == "cpu_time" ? load_metric : "time";
   double sum = 0;

@@ -69,9 +69,12 @@ struct Series {
 /// made from.
 struct Window : window::Report {
   bool rebalanced = false;          ///< the host rebalanced
-  std::int64_t rebalanced_at = -1;  ///< step; -1: the host did not rebalance
+  std::int64_t rebalanced_at = -1;  ///< step, the last one of several; -1: the host did not rebalance
+  std::int64_t rebalances = 0;      ///< how often the host rebalanced; 0 also in files that do not have it
   std::string worst_region_name;    ///< name of `worst_region`, an id that is valid only during the run; empty: unknown
   double wait_seconds = 0;          ///< longest wait of a rank for this window's hint
+
+  std::int64_t times_rebalanced() const { return rebalanced && rebalances == 0 ? 1 : rebalances; }
 };
 
 /// Cost of a unit of work, fitted during the run.
@@ -137,6 +140,8 @@ struct Run {
 
   /// Sum of own_cpu_seconds over the nodes.
   double own_cpu_seconds_total() const;
+  /// How often the host rebalanced.
+  std::int64_t times_rebalanced() const;
   /// Time of all ranks in COMPUTE regions over all steps: CPU time if that is the load, else wall time.
   double computing_seconds() const;
   /// The library's own CPU time as a share of computing_seconds(); `absent` if nothing was computed.

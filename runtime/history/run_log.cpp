@@ -40,8 +40,10 @@ void RunLog::add_rebalance(const RebalanceAnswer& a) {
   if (w > 0) {
     windows_[w - 1].rebalanced = true;
     windows_[w - 1].rebalanced_at = a.step;
+    ++windows_[w - 1].rebalances;
   } else {
     early_rebalance_ = a.step;
+    ++early_rebalances_;
   }
   if (a.bracketed == 0) return;
   // The rebalance was between a look and its hint, so the ranks delivered that hint as stale.
@@ -67,6 +69,7 @@ void RunLog::add_window(const window::Result& r, const window::WindowLoads& load
   if (windows_.empty() && early_rebalance_ >= 0) {
     w.rebalanced = true;
     w.rebalanced_at = early_rebalance_;
+    w.rebalances = early_rebalances_;
   }
   // This is the wait for the previous hint, because the present one is not due yet.
   std::int64_t waited = 0;

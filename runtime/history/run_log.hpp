@@ -72,7 +72,8 @@ class RunLog {
 
   std::vector<record::Window> windows_;
   std::vector<node::Appointment> window_looks_;  ///< the last look of each of these
-  std::int64_t early_rebalance_ = -1;            ///< step of a rebalance before the first window
+  std::int64_t early_rebalance_ = -1;            ///< step of the last rebalance before the first window
+  std::int64_t early_rebalances_ = 0;            ///< before the first window
   double prices_ = 0;
   int rebalances_ = 0;
   // On node 0.

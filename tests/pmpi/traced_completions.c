@@ -122,6 +122,12 @@ static void without_end(void) {
   MPI_Request_free(&r[1]);
   CHECK(r[1] == MPI_REQUEST_NULL);
   lost(n[1]);
+  /* A receive that is freed still takes its message. */
+  post(3);
+  MPI_Request_free(&r[3]);
+  got(n[3], "world", before, 103, 0);
+  send_to_next(3);
+  barrier();
   /* A request that was cancelled too late. */
   post(2);
   send_to_next(2);

@@ -110,9 +110,16 @@ void run_comm_pairs(const CommPairsArguments& a) {
 }
 
 void run_comm_matrix(const CommArguments& a) {
-  const std::vector<NamedFlow> flows =
-      names_trace(a.input) ? flows_of(read_communication(a).record) : flows_of(read_traffic(a, "effort comm matrix"));
-  a.json ? print_json(matrix_json(flows)) : print_fitted(matrix_text(flows, a.all));
+  std::vector<NamedFlow> flows;
+  std::uint64_t unmatched = 0;
+  if (names_trace(a.input)) {
+    const CommunicationTrace trace = read_communication(a);
+    flows = flows_of(trace.record);
+    unmatched = trace.record.unmatched_sends + trace.record.unmatched_receives;
+  } else {
+    flows = flows_of(read_traffic(a, "effort comm matrix"));
+  }
+  a.json ? print_json(matrix_json(flows, unmatched)) : print_fitted(matrix_text(flows, unmatched, a.all));
 }
 
 }  // namespace effort::tools

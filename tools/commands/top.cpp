@@ -164,8 +164,7 @@ ordered_json json(const Follower& f) {
   out["steps_per_second"] = known(f.pace().steps_per_second);
   out["load_metric"] = run.load_metric;
   out["imbalance"] = run.windows.empty() ? ordered_json(nullptr) : ordered_json(run.windows.back().imbalance);
-  out["rebalances"] =
-      std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
+  out["rebalances"] = run.times_rebalanced();
   out["regions"] = ordered_json::array();
   for (const RegionPace& r : f.pace().regions) {
     out["regions"].push_back({{"name", r.name},

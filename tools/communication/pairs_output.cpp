@@ -222,7 +222,7 @@ std::string sizes_text(const std::vector<communication::SizeCount>& sizes) {
 
 }  // namespace
 
-ordered_json matrix_json(const std::vector<NamedFlow>& flows) {
+ordered_json matrix_json(const std::vector<NamedFlow>& flows, std::uint64_t unmatched) {
   ordered_json out;
   ordered_json& list = out["matrix"] = ordered_json::array();
   for (const NamedFlow& f : flows) {
@@ -237,11 +237,16 @@ ordered_json matrix_json(const std::vector<NamedFlow>& flows) {
                     {"seconds", f.seconds},
                     {"sizes", std::move(sizes)}});
   }
+  out["unmatched"] = unmatched;
   return out;
 }
 
-std::string matrix_text(const std::vector<NamedFlow>& flows, bool all) {
-  if (flows.empty()) return "No rank sent a message.\n";
+std::string matrix_text(const std::vector<NamedFlow>& flows, std::uint64_t unmatched, bool all) {
+  const std::string missing = unmatched == 0 ? ""
+                                             : "\nTrust\n  " + count_text(unmatched, "end") +
+                                                   " of messages in the trace lack the other end: these messages are "
+                                                   "missing here\n";
+  if (flows.empty()) return (unmatched == 0 ? "No rank sent a message.\n" : "No message has both ends.\n") + missing;
   double messages = 0, bytes = 0, seconds = 0;
   std::map<std::string, NamedFlow> by_path;
   std::map<std::pair<std::int32_t, std::int32_t>, bool> pairs;
@@ -269,7 +274,7 @@ std::string matrix_text(const std::vector<NamedFlow>& flows, bool all) {
                std::to_string(std::llround(f.messages)), bytes_text(f.bytes), sizes_text(f.sizes),
                seconds_text(f.seconds)});
   }
-  return out + "\nFlows by time" + more(n, sorted.size()) + "\n" + table.text();
+  return out + "\nFlows by time" + more(n, sorted.size()) + "\n" + table.text() + missing;
 }
 
 }  // namespace effort::tools

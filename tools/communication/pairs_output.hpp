@@ -87,7 +87,8 @@ struct NamedFlow {
 };
 std::vector<NamedFlow> flows_of(const communication::Record& record);
 std::vector<NamedFlow> flows_of(const SnapshotTraffic& traffic);
-nlohmann::ordered_json matrix_json(const std::vector<NamedFlow>& flows);
-std::string matrix_text(const std::vector<NamedFlow>& flows, bool all);
+/// @param unmatched  messages that lack an end in the trace, and are therefore missing in the matrix
+nlohmann::ordered_json matrix_json(const std::vector<NamedFlow>& flows, std::uint64_t unmatched);
+std::string matrix_text(const std::vector<NamedFlow>& flows, std::uint64_t unmatched, bool all);
 
 }  // namespace effort::tools

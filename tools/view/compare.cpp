@@ -78,8 +78,7 @@ RunSide run_side(const Run& run, std::size_t metric) {
   out.parallel_efficiency = mean_over_windows(run, &record::Window::parallel_efficiency);
   const std::optional<IdealSaving> saving = ideal_saving(run);
   out.ideal_saving = saving ? saving->share : mean_over_windows(run, &record::Window::ideal_saving);
-  out.rebalances =
-      std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
+  out.rebalances = run.times_rebalanced();
   return out;
 }
 

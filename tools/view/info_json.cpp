@@ -141,6 +141,7 @@ ordered_json window_json(const record::Window& w) {
   out["rebalanced"] = w.rebalanced ? 1 : 0;
   out["strata"] = w.strata;
   out["rebalanced_at"] = w.rebalanced_at < 0 ? ordered_json(nullptr) : ordered_json(w.rebalanced_at);
+  out["rebalances"] = w.times_rebalanced();
   out["advice"] = advice_names(w.advice);
   out["unified"] = w.samples_unified < 0 ? ordered_json(nullptr) : ordered_json(w.samples_unified);
   out["stratified"] = w.samples_stratified < 0 ? ordered_json(nullptr) : ordered_json(w.samples_stratified);

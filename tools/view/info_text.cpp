@@ -105,7 +105,10 @@ std::string regions_table(const Run& run, const InfoOptions& options) {
 }
 
 std::string decision_text(const record::Window& w) {
-  if (w.rebalanced) return w.rebalanced_at >= 0 ? "done at " + std::to_string(w.rebalanced_at) : "done";
+  if (w.rebalanced) {
+    const std::string at = w.rebalanced_at >= 0 ? " at " + std::to_string(w.rebalanced_at) : "";
+    return w.rebalances > 1 ? std::to_string(w.rebalances) + " done, the last" + at : "done" + at;
+  }
   return w.rebalance ? "recommended" : "";
 }
 
@@ -247,7 +250,7 @@ std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symb
   if (run.windows.empty()) return "";
   std::vector<double> imbalance;
   double sum = 0, saving = 0, saving_steps = 0, steps = 0, price = 0;
-  std::int64_t done = 0, recommended = 0, priced = 0;
+  std::int64_t recommended = 0, priced = 0;
   const record::Window* worst = nullptr;
   for (const record::Window& w : run.windows) {
     const auto length = static_cast<double>(w.last - w.first + 1);
@@ -257,7 +260,6 @@ std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symb
     if (w.ideal_saving >= 0) saving += length * w.ideal_saving, saving_steps += length;
     if (worst == nullptr || w.imbalance > worst->imbalance) worst = &w;
     recommended += w.rebalance;
-    done += w.rebalanced;
     if (w.rebalance_cost >= 0) price = w.rebalance_cost, ++priced;
   }
   const std::size_t width = terminal.interactive ? std::clamp<std::size_t>(terminal.width, 60, 110) - 20 : 40;
@@ -270,8 +272,8 @@ std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symb
   const double average = run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : sum / steps;
   out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " in the worst window (steps " +
          std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
-  out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" +
-         (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
+  out += "  rebalances  " + std::to_string(run.times_rebalanced()) + " done, " + std::to_string(recommended) +
+         " recommended" + (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
   out += saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
   if (const std::optional<record::MostAwaited> most = record::most_to_blame(run))
     out +=

@@ -33,6 +33,7 @@ export interface Window extends Record<WindowNumber, number | null> {
   rebalance: number;
   rebalanced: number;
   rebalanced_at: number | null;
+  rebalances?: number;
   strata: number;
   advice: string[];
   worst_region: string | null;

@@ -56,6 +56,15 @@ inline void MessageCall::put_received(const Request& r, std::uint32_t number, co
       filled ? status.MPI_TAG : r.tag, number);
 }
 
+/// Records a receive that takes a message, of which nothing is known but what it was posted with: otherwise all later
+/// messages would be taken for the ones before them.
+/// @return false if it may take a message of any rank or tag
+bool MessageCall::put_unseen(const Request& r, std::uint32_t number) {
+  if (r.peer < 0 || r.tag < 0) return false;
+  put(RecordKind::receive_done, r.communicator, r.peer, 0, r.tag, number);
+  return true;
+}
+
 /// Records that a request is complete.
 void MessageCall::report(std::uint32_t number, const char* raw_status) {
   Request& r = shared().requests[number];
@@ -72,6 +81,7 @@ void MessageCall::report(std::uint32_t number, const char* raw_status) {
   if (r.cancelled && raw_status) PMPI_Test_cancelled(&status, &cancelled);
   if (r.partitioned && !r.sends && !cancelled)
     return put(RecordKind::receive_done, r.communicator, r.peer, r.bytes, r.tag, number);
+  if (!cancelled && !r.sends && !raw_status && put_unseen(r, number)) return;
   if (cancelled || (!r.sends && !raw_status)) return put(RecordKind::cancelled, nullptr, -1, 0, 0, number);
   if (r.sends) return put(RecordKind::send_done, nullptr, -1, 0, 0, number);
   put_received(r, number, raw_status);
@@ -229,14 +239,14 @@ void MessageCall::free_request() {
   if (const Request& r = shared().requests[number_]; r.active && !r.collective) open();
 }
 
-/// The host does not wait for the request.  A send continues; it is unknown whether a receive completes.
+/// The host does not wait for the request.  A send continues, and a receive still takes its message.
 void MessageCall::freed_request(bool succeeded) {
   if (number_ == none) return;
   Request& r = shared().requests[number_];
   if (!succeeded) return shared().requests.put_back(number_);
   if (r.active && !r.reported && !r.collective && r.companion != none)
     put(RecordKind::send_done, nullptr, -1, 0, 0, r.companion);
-  if (r.active && !r.reported && !r.collective)
+  if (r.active && !r.reported && !r.collective && (r.sends || r.cancelled || !put_unseen(r, number_)))
     put(r.sends && !r.cancelled ? RecordKind::send_done : RecordKind::cancelled, nullptr, -1, 0, 0, number_);
   forget(number_);
 }

@@ -125,6 +125,7 @@ class MessageCall {
   void cancel_request();
   void report(std::uint32_t number, const char* status);
   void put_received(const Request& r, std::uint32_t number, const char* status);
+  bool put_unseen(const Request& r, std::uint32_t number);
   void retire(std::uint32_t number);
   void forget(std::uint32_t number);
   void count_completed(const Request& r, const char* status);

@@ -30,6 +30,7 @@ void check_window(const Window& a, const Window& b) {
   CHECK(a.rebalance == b.rebalance);
   CHECK(a.rebalanced == b.rebalanced);
   CHECK(a.rebalanced_at == b.rebalanced_at);
+  CHECK(a.rebalances == b.rebalances);
   CHECK(a.strata == b.strata);
   CHECK(a.advice == b.advice);
 #define EFFORT_NUMBER(name, unknown, unit, meaning) CHECK(a.name == b.name);

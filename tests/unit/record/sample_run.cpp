@@ -39,6 +39,7 @@ Window window(std::int64_t first, std::int64_t last) {
   w.rebalance = first == 0;
   w.rebalanced = first == 0;
   w.rebalanced_at = first == 0 ? 12 : -1;
+  w.rebalances = first == 0 ? 3 : 0;
   w.strata = 2;
   w.advice = 128;
   w.worst_rank = 3;

@@ -124,6 +124,7 @@ TEST_CASE("unknown columns are skipped, and missing optional ones have their def
   CHECK(window.imbalance == 2.0);
   CHECK(window.rebalanced);
   CHECK(window.rebalanced_at == -1);
+  CHECK(window.times_rebalanced() == 1);
   CHECK(window.samples_unified == -1);
   CHECK(window.gain_per_step == absent);
 }

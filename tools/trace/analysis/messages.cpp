@@ -316,12 +316,17 @@ class Matcher {
 
   void add(End& send, End& receive) {
     send.matched = receive.matched = true;
-    TraceMessage message{send.communicator, send.sender,   send.receiver, send.tag,       receive.bytes,
+    // A receive that was freed before its end has no bytes, and the time at which it was freed.
+    const bool seen = receive.bytes > 0 || send.bytes == 0;
+    const std::uint64_t bytes = seen ? receive.bytes : send.bytes;
+    TraceMessage message{send.communicator, send.sender,   send.receiver, send.tag,       bytes,
                          send.place,        receive.place, send.time_ns,  receive.time_ns};
     if (receive.time_ns < send.time_ns) {
-      ++out_.clamped;
-      out_.largest_clamp_ns = std::max(out_.largest_clamp_ns, send.time_ns - receive.time_ns);
       message.receive_ns = send.time_ns;
+      if (seen && receive.time_ns + receive.error_ns + send.error_ns < send.time_ns) {
+        ++out_.clamped;
+        out_.largest_clamp_ns = std::max(out_.largest_clamp_ns, send.time_ns - receive.time_ns);
+      }
     }
     out_.matched.push_back(message);
   }

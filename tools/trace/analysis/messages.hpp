@@ -29,7 +29,7 @@ struct TraceMessages {
   std::vector<TraceMessage> matched;  ///< ordered by send_ns
   std::uint64_t unmatched_sends = 0, unmatched_receives = 0;
   std::uint64_t other_communicator = 0;  ///< matched though the ends name different communicators
-  std::uint64_t clamped = 0;             ///< receives before their send, according to the clocks
+  std::uint64_t clamped = 0;             ///< receives before their send, by more than the errors of times
   std::int64_t largest_clamp_ns = 0;
   /// [threads][events] the message that a send, a receive, or the start or completion of one is part of; none for all
   /// others, and for messages whose other end is missing.

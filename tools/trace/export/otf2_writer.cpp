@@ -80,6 +80,7 @@ std::int64_t local_rank(const TraceCommunicator& communicator, std::int32_t worl
 Writer::Writer(const Trace& trace, const std::string& directory)
     : trace_(trace), name_(directory + "/traces.otf2"), written_(trace.threads.size(), 0) {
   find_times();
+  number_groups();
   archive_ = OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
                                definition_chunk(trace.n_ranks), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
   if (archive_ == nullptr) fail(OTF2_SUCCESS, messages_, name_, "write");
@@ -109,6 +110,15 @@ void Writer::find_times() {
     }
   }
   first_ns_ = std::min(first_ns_, last_ns_);
+}
+
+/// In the order in which groups are written: OTF2's tools warn of others.  Group 0 has all locations.
+void Writer::number_groups() {
+  OTF2_GroupRef next = 1, self = 0;
+  for (std::uint32_t i = 0; i < trace_.communicators.size(); ++i) {
+    if (is_self(i) && self == 0) self = next++;
+    groups_.push_back(is_self(i) ? self : next++);
+  }
 }
 
 bool Writer::is_self(std::uint32_t communicator) const {

@@ -33,7 +33,7 @@ class Writer {
   /// The string of a phase's name.
   OTF2_StringRef phase(std::uint32_t index) const { return phase_strings_[index]; }
   /// The group of a communicator's members.
-  OTF2_GroupRef group(std::uint32_t communicator) const { return is_self(communicator) ? 1 : communicator + 2; }
+  OTF2_GroupRef group(std::uint32_t communicator) const { return groups_[communicator]; }
   /// Requests a definition of the window that stands for all windows of a communicator.
   void use_window(std::uint32_t communicator) { windows_.insert(communicator); }
   /// Ticks are nanoseconds, from the earliest event.
@@ -48,6 +48,7 @@ class Writer {
 
  private:
   void find_times();
+  void number_groups();
   /// (rank, thread) of all locations: those of the trace, and the first thread of every rank.
   std::set<std::pair<std::int32_t, std::int32_t>> threads() const;
   bool is_self(std::uint32_t communicator) const;
@@ -70,6 +71,7 @@ class Writer {
   std::vector<OTF2_StringRef> phase_strings_;
   std::unordered_map<std::string, OTF2_StringRef> strings_;
   std::set<std::uint32_t> windows_;
+  std::vector<OTF2_GroupRef> groups_;  ///< [communicators]
 };
 
 }  // namespace effort::tools::otf2

@@ -32,6 +32,14 @@ std::string range(std::size_t least, std::size_t most) {
   return least == most ? std::to_string(most) : std::to_string(least) + " to " + std::to_string(most);
 }
 
+/// "90.0 %", "99.99 %".
+std::string confidence_text(double confidence) {
+  if (confidence <= 0.999) return percent_text(confidence);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g %%", 100 * confidence);
+  return text.data();
+}
+
 std::string join(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
@@ -123,7 +131,7 @@ std::string accuracy_answer(const Trace& trace, const Tally& tally) {
   std::string out = "From the sample, the mean " + guide + " of all ranks is known within " +
                     percent_text(tally.worst_error) + " in every window" +
                     (tally.sampled_windows < trace.windows.size() ? " with a sample" : "") + ", with a confidence of " +
-                    percent_text(trace.confidence);
+                    confidence_text(trace.confidence);
   if (trace.error > 0)
     out += tally.worst_error <= trace.error * (1 + 1e-9)
                ? ", as asked for (" + percent_text(trace.error) + ")"
@@ -205,21 +213,27 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
     table.add({paths[i], cell(call.counted, call.count, grouped, true), cell(call.timed, call.seconds, seconds_text),
                call.bytes.total > 0 ? cell(call.sampled, call.bytes, bytes_text) : "", grouped(call.seen)});
   }
-  std::string title = f.trace.is_otf2
-                          ? "\nCalls of all ranks"
-                          : "\nCalls of all ranks, estimates with " + percent_text(f.trace.confidence) + " confidence";
+  std::string title =
+      f.trace.is_otf2 ? "\nCalls of all ranks"
+                      : "\nCalls of all ranks, estimates with " + confidence_text(f.trace.confidence) + " confidence";
   if (shown < calls.size())
     title +=
         ", the longest " + std::to_string(shown) + " of " + std::to_string(calls.size()) + " (--all shows the rest)";
   return title + "\n" + table.text();
 }
 
-/// Whether a sample was planned in some window, of which nothing fitted into the budget.
+/// Whether a sample was planned in some window, of which nothing fitted into the budget.  Samples that are chosen in
+/// advance begin after the first window.
 bool lacked_room(const Trace& trace) {
-  return std::any_of(trace.windows.begin(), trace.windows.end(), [](const TraceWindow& w) {
-    return !w.strata.empty() &&
-           std::all_of(w.strata.begin(), w.strata.end(), [](const auto& s) { return s.sample == 0; });
-  });
+  bool begun = trace.design == "retrospective";
+  for (const TraceWindow& w : trace.windows) {
+    if (w.strata.empty()) continue;
+    if (std::any_of(w.strata.begin(), w.strata.end(), [](const auto& s) { return s.sample > 0; }))
+      begun = true;
+    else if (begun)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -259,6 +273,9 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
                                                             plural(static_cast<std::int64_t>(f.calls.windows), "window")
                                                       : std::string()) +
                   ": what has no interval is known, what has one is estimated");
+  if (std::any_of(f.calls.calls.begin(), f.calls.calls.end(),
+                  [](const CallEstimate& c) { return c.sampled && c.bytes.total > 0 && c.bytes.variance < 0; }))
+    out.push_back("bytes with an error of ? were the same on all sampled ranks, which says nothing about the others");
   if (f.calls.partly > 0)
     out.push_back("in " + plural(static_cast<std::int64_t>(f.calls.partly), "window") +
                   " some of the ranks have no sample: the others stand for them");

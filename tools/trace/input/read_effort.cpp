@@ -266,11 +266,25 @@ void Assembly::translate(TraceEvent& event, std::int32_t node) {
   }
 }
 
+/// Traces have what a call completed behind the call's end, at the same time.  Here it is inside the call, as in OTF2.
+void put_completions_inside(std::vector<TraceEvent>& events) {
+  const auto completes = [](trace::Kind kind) {
+    return kind == trace::Kind::receive || kind == trace::Kind::receive_done || kind == trace::Kind::send_done ||
+           kind == trace::Kind::request_cancelled;
+  };
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    TraceEvent& end = events[i - 1];
+    if (end.kind == trace::Kind::leave && completes(events[i].kind) && events[i].time_ns == end.time_ns)
+      std::swap(end, events[i]);
+  }
+}
+
 void Assembly::place(TraceThread& thread, const Chunk& chunk, trace::Rebuilt rebuilt) {
   const auto& [reader, info] = chunk;
   std::vector<TraceEvent>& events = rebuilt.events;
   if (events.empty()) return;
   for (TraceEvent& event : events) translate(event, info->node);
+  put_completions_inside(events);
   const std::size_t index = window_at_.at(info->window);
   if (KeptRank* const kept = trace_.windows[index].find(info->rank)) {
     kept->events = true;

@@ -19,7 +19,7 @@ function idealSaving(run: Run): { share: number; of: "time" | "path" } | undefin
 
 export function verdict(run: Run): HTMLElement {
   const saving = idealSaving(run),
-    done = run.info.windows.filter((w) => w.rebalanced).length,
+    done = run.info.windows.reduce((sum, w) => sum + (w.rebalances ?? w.rebalanced), 0),
     wanted = run.info.windows.filter((w) => w.rebalance).length;
   const { nrmse } = run.info,
     unit = run.unit(run.loadMetric);

@@ -37,6 +37,12 @@ export function rebalances(run: Run): HTMLElement | null {
 
 const FIRST_REBALANCES = 10;
 
+/** The step of a window's rebalance, or of the last of several and their number. */
+function rebalancedAt(w: Window): string {
+  const at = (w.rebalanced_at ?? "yes").toLocaleString("en");
+  return (w.rebalances ?? 1) > 1 ? `${at}, the last of ${w.rebalances}` : at;
+}
+
 /** One line per rebalance: the first few, and the others on request. */
 function rebalanceRows(run: Run, rows: { w: Window; i: number }[]): HTMLElement {
   const after = (i: number, at: number) => run.info.windows.slice(i + 1).find((w) => w.first > at)?.imbalance;
@@ -47,7 +53,7 @@ function rebalanceRows(run: Run, rows: { w: Window; i: number }[]): HTMLElement 
       {},
       h("td", {}, `${w.first}..${w.last}`),
       h("td", {}, w.rebalance ? "yes" : ""),
-      h("td", { class: "number" }, w.rebalanced ? (w.rebalanced_at ?? "yes").toLocaleString("en") : "not done"),
+      h("td", { class: "number" }, w.rebalanced ? rebalancedAt(w) : "not done"),
       h("td", { class: "number" }, seconds(w.rebalance_cost)),
       h("td", { class: "number" }, seconds(w.gain_per_step)),
       h("td", { class: "number" }, percent(w.imbalance)),

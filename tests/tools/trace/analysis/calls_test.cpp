@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../../command.hpp"
 #include "population.hpp"
+#include "tools/trace/input/read.hpp"
 #include "tools/trace/model/call_paths.hpp"
 
 using namespace effort::tools;
@@ -121,7 +123,7 @@ TEST_CASE("call paths: nesting, time without inner calls, calls cut at the ends 
   e.wait(10).enter(region_send).wait(5).leave(region_send);
   e.wait(5).leave(region_step);                                // as well
   e.wait(10).enter(region_step).wait(20).enter(region_solve);  // both go on: 140, 160
-  keep(trace, 0, why::reason_sample, 1, 0, e);
+  keep(trace, 0, effort::record::trace::reason_sample, 1, 0, e);
   const CallEstimates estimates = estimate_calls(trace);
   const auto check = [&](const char* path, double count, double seconds, double inclusive) {
     CAPTURE(path);
@@ -146,9 +148,34 @@ TEST_CASE("call paths: regions that name their parents, and calls that are not n
   e.enter(region_reduce).leave(region_reduce);
   e.enter(region_step).wait(1).enter(region_solve).wait(1).leave(region_step).wait(1).leave(region_solve);
   e.wait(1).leave(region_waitall);
-  keep(trace, 0, why::reason_sample, 1, 0, e);
+  keep(trace, 0, effort::record::trace::reason_sample, 1, 0, e);
   const CallEstimates estimates = estimate_calls(trace);
   CHECK(find(estimates, "solve/MPI_Send").count.total == 1);
   CHECK(find(estimates, "MPI_Waitall/step/solve").seconds.total == Approx(1e-9));
   CHECK(find(estimates, "MPI_Waitall").count.total == 0);
+}
+
+TEST_CASE("what a call completes is inside it, so that its bytes are those of the call") {
+  const Scratch scratch;
+  Trace trace = empty_trace(2);
+  add_window(trace, 0, 0, 1000).strata = {{2, 1}};
+  Events events(0);
+  events.at(100).enter(region_waitall).at(200).leave(region_waitall);
+  events.message(Kind::receive_done, 1, 3, 64, 1).message(Kind::receive_done, 1, 4, 32, 2);
+  events.at(300).enter(region_solve);
+  keep(trace, 0, effort::record::trace::reason_sample, 0.5, 0, events);
+  write_files(trace, scratch / "app-17.trace");
+  const Trace got = read_trace((scratch / "app-17.trace").string());
+  REQUIRE(got.threads.size() == 1);
+  REQUIRE(got.threads[0].events.size() == 5);
+  for (const std::size_t i : {1, 2}) CHECK(got.threads[0].events[i].kind == Kind::receive_done);
+  CHECK(got.threads[0].events[1].bytes == 64);
+  CHECK(got.threads[0].events[3].kind == Kind::leave);
+  const CallEstimates estimates = estimate_calls(got);
+  const auto wait = std::find_if(estimates.calls.begin(), estimates.calls.end(),
+                                 [](const CallEstimate& c) { return c.bytes.total > 0; });
+  REQUIRE(wait != estimates.calls.end());
+  CHECK(wait->path.find("MPI_Waitall") != std::string::npos);
+  // One sampled rank of two: nothing says that the other one has as many.
+  CHECK(wait->bytes.half_width(0.9) < 0);
 }

@@ -174,7 +174,7 @@ TEST_CASE("stored times are inexact: a receive that seems complete before its se
   keep(trace, 1, why::reason_sample, 1, 0, receives);
   const TraceMessages messages = match_messages(trace);
   CHECK(verify(trace, messages) == 4);
-  CHECK(messages.clamped == 4);
+  CHECK(messages.clamped == 0);  // within the error of their times
   CHECK(messages.unmatched_sends == 0);
   trace.bound = effort::trace::TimeBound::exact();  // then they belong to other messages
   CHECK(match_messages(trace).matched.size() == 3);
