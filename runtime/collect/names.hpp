@@ -5,8 +5,10 @@
 #include "runtime/measure/registry.hpp"
 
 #include <array>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace effort::engine {
@@ -55,7 +57,7 @@ using RunNames = Names<RunId>;
 class NameUnion {
  public:
   /// Adds a definition of a local rank.
-  NodeId add(const measure::Defined& d) { return node_.add(d); }
+  NodeId add(const measure::Defined& d);
   /// Whether the node has names that it has not shared yet.
   bool has_news() const;
   /// Collective: merges new names in alphabetical order, so that ids depend neither on timing nor on the split into
@@ -79,6 +81,8 @@ class NameUnion {
   Names<NodeId> node_;
   RunNames run_;
   std::array<std::vector<RunId>, n_definition_kinds> to_global_;
+  std::vector<measure::Defined> conflicts_;  ///< of local ranks, not shared yet: the first one of each name
+  std::set<std::pair<measure::Definition, NodeId>> in_conflict_;
 };
 
 }  // namespace effort::engine

@@ -103,7 +103,7 @@ void check_nesting(std::string_view content, const std::string& path) {
 
 std::string text_of(const toml::node& node) {
   if (auto v = node.value_exact<std::string>()) return *v;
-  if (auto v = node.value_exact<bool>()) return *v ? "1" : "0";
+  if (auto v = node.value_exact<bool>()) return *v ? "true" : "false";
   if (auto v = node.value_exact<std::int64_t>()) return std::to_string(*v);
   if (auto v = node.value_exact<double>()) return number_text(*v);
   if (const auto* list = node.as_array()) {

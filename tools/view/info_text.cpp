@@ -20,7 +20,8 @@ using record::Run;
 using Align = Table::Align;
 
 constexpr std::size_t most_region_lines = 14, most_window_lines = 6, map_lines = 10;
-constexpr std::size_t label_width = 8;  ///< of the rank labels beside the heat map
+constexpr std::size_t most_of_note = 1000;  ///< characters
+constexpr std::size_t label_width = 8;      ///< of the rank labels beside the heat map
 
 std::string head(record::Reader& reader, const record::SeriesReader& series) {
   const Run& run = reader.run();
@@ -325,7 +326,7 @@ std::string info_text(record::Reader& reader, const record::SeriesReader& series
     for (std::string& note : options.symbols->notes()) notes.push_back(std::move(note));
   }
   if (!notes.empty()) out += "\nNotes\n";
-  for (const std::string& note : notes) out += "  " + name_text(note, 200) + "\n";
+  for (const std::string& note : notes) out += "  " + name_text(note, most_of_note) + "\n";
   return fitted(out, options.terminal);
 }
 

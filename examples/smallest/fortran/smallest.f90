@@ -2,7 +2,7 @@
 ! step, and the rows are redistributed when a hint says that it pays.
 module image
   use, intrinsic :: iso_c_binding, only: c_int, c_double, c_ptr, c_f_pointer
-  use, intrinsic :: iso_fortran_env, only: int64
+  use, intrinsic :: iso_fortran_env, only: int64, error_unit
   use effort, only: effort_hint
   implicit none
   integer, parameter :: dp = c_double, rows = 240, columns = 240, steps = 200, limit = 200
@@ -64,7 +64,7 @@ program smallest
   implicit none
   integer(effort_region_id) :: compute, gather
   integer(int64) :: iterations = 0, all = 0
-  integer :: rank, ranks, r, row, step
+  integer :: rank, ranks, r, row, step, ierr
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -72,7 +72,8 @@ program smallest
   allocate(first(0:ranks))
   first = [(r * rows / ranks, r = 0, ranks)]
 
-  call effort_init(MPI_COMM_WORLD)
+  call effort_init(MPI_COMM_WORLD, ierr=ierr)
+  if (ierr /= EFFORT_OK) write (error_unit, '(a)') effort_last_error()
   call effort_region('compute', EFFORT_COMPUTE, compute)
   call effort_region('sum', EFFORT_COMM, gather)
   call effort_on_rebalance(on_hint)

@@ -285,12 +285,13 @@ TEST_CASE("groups and policies of traces come from tables of the file, and reach
   CHECK(there.trace.groups.empty());
 }
 
-TEST_CASE("wrong tables are refused with the file and the line") {
+TEST_CASE("values of the wrong type, and wrong tables, are refused with the file and the line") {
   struct Case {
     std::string content, line, what;
   };
   const std::string group = "window = 5\n[[trace_group]]\nname = \"a\"\nmembers = \"0-9\"\n";
   for (const Case& c : {
+           Case{"\nwindow = true\n", "line 2", "WINDOW cannot be 'true'"},
            Case{group + "error = 2\n", "line 5", "TRACE_GROUP.error cannot be '2'"},
            Case{group + "colour = 2\n", "line 5", "'colour'"},
            Case{group + "pinned = \"8-12\"\n", "line 2", "not its members"},
