@@ -73,7 +73,8 @@ RunSide run_side(const Run& run, std::size_t metric) {
   for (const Series& s : run.series) {
     if (s.metric == metric) (s.kind == Kind::compute ? out.compute : out.other) += per_step(s.mean_over_ranks, run);
   }
-  out.imbalance = mean_over_windows(run, &record::Window::imbalance);
+  out.imbalance =
+      run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : mean_over_windows(run, &record::Window::imbalance);
   out.load_balance = mean_over_windows(run, &record::Window::load_balance);
   out.parallel_efficiency = mean_over_windows(run, &record::Window::parallel_efficiency);
   const std::optional<IdealSaving> saving = ideal_saving(run);

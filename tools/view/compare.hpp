@@ -43,8 +43,8 @@ struct RunSide {
   double wall_seconds = record::absent;
   double seconds_per_step = record::absent;  ///< wall_seconds / steps
   double compute = 0, other = 0;             ///< of the metric, per rank and step: COMPUTE regions, and all others
-  double imbalance = record::absent;         ///< mean over the windows, weighted by their steps; likewise below
-  double load_balance = record::absent;
+  double imbalance = record::absent;         ///< of single steps, as in `effort info`; if unknown, as below
+  double load_balance = record::absent;      ///< mean over the windows, weighted by their steps; likewise below
   double parallel_efficiency = record::absent;
   double ideal_saving = record::absent;
   std::int64_t rebalances = 0;

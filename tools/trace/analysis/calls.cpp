@@ -160,7 +160,7 @@ class Estimator {
       call.sampled = call.counted = call.timed = true;
       sampling::Estimate of_path = draw.total(bytes.of(static_cast<std::int32_t>(p)));
       // Equal numbers of bytes on a few ranks say nothing about the others: the root of a gather receives more.
-      if (of_path.variance == 0 && static_cast<std::int64_t>(n) < draw.population()) of_path.variance = -1;
+      if (of_path.half_width(0.9) == 0 && static_cast<std::int64_t>(n) < draw.population()) of_path.variance = -1;
       call.bytes += of_path;
     }
     add_counts(sample, draw, count, there);
