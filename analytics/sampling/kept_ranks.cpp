@@ -20,8 +20,8 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-/// What is usual in a stratum: the median and the median absolute deviation of at most twice `most_compared` members,
-/// evenly spaced by rank.
+/// What is usual in a stratum: the median and the median absolute deviation of at most `most_compared` members, evenly
+/// spaced by rank.
 struct Usual {
   std::int64_t members = 0, skip = 0;
   std::vector<double> compared;

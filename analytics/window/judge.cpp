@@ -9,7 +9,7 @@ namespace effort::window {
 namespace {
 
 // Whether waiting is probably counted as load.  All ranks are then equal to within noise although a region of some size
-// is far from balanced: another region contains the waiting that compensates.
+// is far from balanced, because the ranks that are faster in it wait in another region.
 bool waiting_hides_loads(const Pass& pass, double imbalance) {
   constexpr double equal = 0.02;       // imbalance up to which ranks count as equal
   constexpr double unequal = 0.5;      // imbalance of a region that is far from balanced

@@ -54,7 +54,7 @@
   X(slow_node, SLOW_NODE, 3)             /* a node needs more time per unit of work than the others */          \
   X(periodic, PERIODIC, 4)               /* steps at regular intervals stand out (for example, a checkpoint) */ \
   X(balanced, BALANCED, 5)               /* nothing can be gained beyond noise */                               \
-  X(unmarked_comm, UNMARKED_COMM, 6)     /* equal loads although a region is not: mark communication */         \
+  X(unmarked_comm, UNMARKED_COMM, 6)     /* equal loads, but an unbalanced region: mark communication */        \
   X(no_price, NO_PRICE, 7)               /* no rebalance has been measured: the threshold decided */            \
   X(too_expensive, TOO_EXPENSIVE, 8)     /* imbalanced, but a rebalance would not pay */                        \
   X(collinear_units, COLLINEAR_UNITS, 9) /* costs of collinear units of work are not given */                   \

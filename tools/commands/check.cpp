@@ -41,13 +41,6 @@ std::pair<std::string, double> limit_of(const std::string& text) {
                    "' is not a region with a share: write NAME:SHARE%, such as solve:5%");
 }
 
-/// The excess of the load's critical path over the mean of all ranks, as a share; exact if the run has the sums of all
-/// steps.
-double imbalance_of(const record::Run& run, const RunSide& side) {
-  if (run.critical_path >= 0 && run.mean_path > 0) return run.critical_path / run.mean_path - 1;
-  return side.imbalance;
-}
-
 /// The time of a region on its slowest rank beyond its mean over ranks, as a share of a mean step.
 double cost_of(const RegionSide& region, const RunSide& run) {
   const double all = run.compute + run.other;
@@ -84,7 +77,7 @@ void run_check(const CheckArguments& a) {
   const Comparison c = compare(baseline.run(), snapshot.run(), old_symbols, symbols);
 
   std::vector<Finding> findings;
-  const double imbalance = imbalance_of(snapshot.run(), c.b);
+  const double imbalance = c.b.imbalance;
   if (a.max_imbalance) check_imbalance(*a.max_imbalance, imbalance, false, findings);
   for (const auto& [name, limit] : limits) {
     bool found = false;
@@ -98,7 +91,7 @@ void run_check(const CheckArguments& a) {
                                "': effort info lists its regions");
   }
   if (!a.baseline.empty()) {
-    check_imbalance(imbalance_of(baseline.run(), c.a) + a.tolerance, imbalance, true, findings);
+    check_imbalance(c.a.imbalance + a.tolerance, imbalance, true, findings);
     for (const RegionChange& r : c.regions)
       if (r.b) findings.push_back({r.name, cost_of(*r.b, c.b), (r.a ? cost_of(*r.a, c.a) : 0) + a.tolerance, true});
   }

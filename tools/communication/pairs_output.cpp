@@ -243,9 +243,8 @@ ordered_json matrix_json(const std::vector<NamedFlow>& flows, std::uint64_t unma
 
 std::string matrix_text(const std::vector<NamedFlow>& flows, std::uint64_t unmatched, bool all) {
   const std::string missing = unmatched == 0 ? ""
-                                             : "\nTrust\n  " + count_text(unmatched, "end") +
-                                                   " of messages in the trace lack the other end: these messages are "
-                                                   "missing here\n";
+                                             : "\nTrust\n  " + count_text(unmatched, "message") +
+                                                   " with only one end in the trace: not counted here\n";
   if (flows.empty()) return (unmatched == 0 ? "No rank sent a message.\n" : "No message has both ends.\n") + missing;
   double messages = 0, bytes = 0, seconds = 0;
   std::map<std::string, NamedFlow> by_path;

@@ -87,7 +87,7 @@ struct NamedFlow {
 };
 std::vector<NamedFlow> flows_of(const communication::Record& record);
 std::vector<NamedFlow> flows_of(const SnapshotTraffic& traffic);
-/// @param unmatched  messages that lack an end in the trace, and are therefore missing in the matrix
+/// @param unmatched  messages of which the trace has only one end; they are not in the matrix
 nlohmann::ordered_json matrix_json(const std::vector<NamedFlow>& flows, std::uint64_t unmatched);
 std::string matrix_text(const std::vector<NamedFlow>& flows, std::uint64_t unmatched, bool all);
 

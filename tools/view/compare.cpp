@@ -44,18 +44,6 @@ std::pair<std::size_t, std::size_t> choose_metric(const Run& a, const Run& b, co
                            (common.empty() ? " and no other metric either" : ": give --metric one of: " + common));
 }
 
-/// Mean over the windows with a known value, weighted by their steps; negative if there is none.
-double mean_over_windows(const Run& run, double record::Window::*value) {
-  double sum = 0, steps = 0;
-  for (const record::Window& w : run.windows) {
-    if (!(w.*value >= 0)) continue;
-    const auto weight = static_cast<double>(w.last - w.first + 1);
-    sum += weight * (w.*value);
-    steps += weight;
-  }
-  return steps > 0 ? sum / steps : record::absent;
-}
-
 double per_step(double amount, const Run& run) { return run.steps > 0 ? amount / static_cast<double>(run.steps) : 0; }
 
 RunSide run_side(const Run& run, std::size_t metric) {
@@ -73,8 +61,7 @@ RunSide run_side(const Run& run, std::size_t metric) {
   for (const Series& s : run.series) {
     if (s.metric == metric) (s.kind == Kind::compute ? out.compute : out.other) += per_step(s.mean_over_ranks, run);
   }
-  out.imbalance =
-      run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : mean_over_windows(run, &record::Window::imbalance);
+  out.imbalance = mean_imbalance(run);
   out.load_balance = mean_over_windows(run, &record::Window::load_balance);
   out.parallel_efficiency = mean_over_windows(run, &record::Window::parallel_efficiency);
   const std::optional<IdealSaving> saving = ideal_saving(run);

@@ -250,15 +250,11 @@ std::string saving_text(const Run& run, double of_windows) {
 std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symbols) {
   if (run.windows.empty()) return "";
   std::vector<double> imbalance;
-  double sum = 0, saving = 0, saving_steps = 0, steps = 0, price = 0;
+  double price = 0;
   std::int64_t recommended = 0, priced = 0;
   const record::Window* worst = nullptr;
   for (const record::Window& w : run.windows) {
-    const auto length = static_cast<double>(w.last - w.first + 1);
     imbalance.push_back(w.imbalance);
-    sum += length * w.imbalance;
-    steps += length;
-    if (w.ideal_saving >= 0) saving += length * w.ideal_saving, saving_steps += length;
     if (worst == nullptr || w.imbalance > worst->imbalance) worst = &w;
     recommended += w.rebalance;
     if (w.rebalance_cost >= 0) price = w.rebalance_cost, ++priced;
@@ -269,13 +265,11 @@ std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symb
     out += "  imbalance   " + spark_line(imbalance, width, terminal) + "\n              ";
   else
     out += "  imbalance   ";
-  // Of single steps if known, because successive imbalances can cancel within a window.
-  const double average = run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : sum / steps;
-  out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " in the worst window (steps " +
-         std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
+  out += percent_text(mean_imbalance(run)) + " on average, " + percent_text(worst->imbalance) +
+         " in the worst window (steps " + std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
   out += "  rebalances  " + std::to_string(run.times_rebalanced()) + " done, " + std::to_string(recommended) +
          " recommended" + (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
-  out += saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
+  out += saving_text(run, mean_over_windows(run, &record::Window::ideal_saving));
   if (const std::optional<record::MostAwaited> most = record::most_to_blame(run))
     out +=
         "  " + most_awaited_text(*most, symbols != nullptr ? symbols->short_name(most->region) : most->region) + "\n";

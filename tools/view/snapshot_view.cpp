@@ -32,6 +32,22 @@ std::size_t load_metric_of(const record::Run& run) {
   return 0;
 }
 
+double mean_over_windows(const record::Run& run, double record::Window::*value) {
+  double sum = 0, steps = 0;
+  for (const record::Window& w : run.windows) {
+    if (!(w.*value >= 0)) continue;
+    const auto weight = static_cast<double>(w.last - w.first + 1);
+    sum += weight * (w.*value);
+    steps += weight;
+  }
+  return steps > 0 ? sum / steps : record::absent;
+}
+
+double mean_imbalance(const record::Run& run) {
+  if (run.critical_path >= 0 && run.mean_path > 0) return run.critical_path / run.mean_path - 1;
+  return mean_over_windows(run, &record::Window::imbalance);
+}
+
 std::optional<IdealSaving> ideal_saving(const record::Run& run) {
   if (!(run.critical_path > 0) || !(run.mean_path >= 0)) return std::nullopt;
   const double saved = run.critical_path - run.mean_path;

@@ -29,6 +29,13 @@ double largest_nrmse(const record::Run& run, const record::SeriesReader& series)
 /// Row of the load metric in Run::metrics; the first if none has its name.
 std::size_t load_metric_of(const record::Run& run);
 
+/// Mean over the windows with a known value, weighted by their steps; negative if there is none.
+double mean_over_windows(const record::Run& run, double record::Window::*value);
+
+/// The excess of the critical path over the mean of all ranks, as a share: of single steps if the run has their sums,
+/// because successive imbalances can cancel within a window; else the mean over the windows.  Negative: not known.
+double mean_imbalance(const record::Run& run);
+
 /// The saving by ideal balance in every step: the run's largest loads minus its mean loads.
 struct IdealSaving {
   double share = 0;

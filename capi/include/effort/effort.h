@@ -201,7 +201,7 @@ enum {
   EFFORT_ADVICE_SLOW_NODE = 8,       /**< a node is slower at the same work */
   EFFORT_ADVICE_PERIODIC = 16,       /**< a recurring peak explains the imbalance */
   EFFORT_ADVICE_BALANCED = 32,       /**< less than 2 % to gain */
-  EFFORT_ADVICE_UNMARKED_COMM = 64,  /**< ranks look equal, a region is not: mark communication */
+  EFFORT_ADVICE_UNMARKED_COMM = 64,  /**< equal loads, but an unbalanced region: mark communication */
   EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance has been measured yet: REBALANCE_THRESHOLD or a trial decides */
   EFFORT_ADVICE_TOO_EXPENSIVE = 256, /**< imbalanced, but rebalancing would not pay */
   EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< some work units grow together: their costs cannot be told apart */

@@ -275,7 +275,9 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
                   ": what has no interval is known, what has one is estimated");
   if (std::any_of(f.calls.calls.begin(), f.calls.calls.end(),
                   [](const CallEstimate& c) { return c.sampled && c.bytes.total > 0 && c.bytes.variance < 0; }))
-    out.push_back("bytes with an error of ? were the same on all sampled ranks, which says nothing about the others");
+    out.push_back(
+        "the error of bytes is unknown (?) if all sampled ranks of a window had the same, or if only one was sampled: "
+        "other ranks may have more");
   if (f.calls.partly > 0)
     out.push_back("in " + plural(static_cast<std::int64_t>(f.calls.partly), "window") +
                   " some of the ranks have no sample: the others stand for them");

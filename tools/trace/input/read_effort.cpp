@@ -266,7 +266,8 @@ void Assembly::translate(TraceEvent& event, std::int32_t node) {
   }
 }
 
-/// Traces have what a call completed behind the call's end, at the same time.  Here it is inside the call, as in OTF2.
+/// In trace files, what a call completes follows the end of the call, at the same time.  Moves it into the call, where
+/// OTF2 has it.
 void put_completions_inside(std::vector<TraceEvent>& events) {
   const auto completes = [](trace::Kind kind) {
     return kind == trace::Kind::receive || kind == trace::Kind::receive_done || kind == trace::Kind::send_done ||
