@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_intervals = 192;
 constexpr std::size_t most_stages = 4, longest_repeat = 16;
-constexpr std::size_t least_in_a_row = 44, most_bursts = 24;
+constexpr std::size_t least_in_a_row = 44, most_bursts = 24, least_level = 6;
 constexpr double long_time = 2000;  // least steps
 constexpr double outlier = 2.5;     // times the median
 constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, most = 0.5, least_alike = 0.85;
@@ -42,20 +42,30 @@ std::vector<double> intervals_of(std::span<const Event> events, const std::vecto
   return out;
 }
 
-/// Share of the computation that intervals with the usual amount account for.
-double regularity(const std::vector<double>& intervals) {
-  const double usual = lowest(intervals, 3);  // not the median: in bursts of two, half of the intervals are long
-  double all = 0, excess = 0;
-  for (double d : intervals) {
-    all += d;
-    if (d > outlier * usual) excess += d - usual;
-  }
-  return all > 0 ? 1 - excess / all : 0;
-}
-
 bool alike(double d, double usual) { return d <= outlier * usual && d >= usual / outlier; }
 
 bool is_long(double d, double usual) { return d > outlier * usual; }
+
+/// Share of the computation that intervals with the usual amount account for.  Many longer ones in a row are usual,
+/// too: the load has moved to this rank.
+double regularity(const std::vector<double>& intervals) {
+  const double usual = lowest(intervals, 3);  // not the median: in bursts of two, half of the intervals are long
+  double all = 0, excess = 0, in_a_row = 0;
+  std::size_t row = 0;
+  for (std::size_t i = 0; i <= intervals.size(); ++i) {
+    const double d = i < intervals.size() ? intervals[i] : 0;
+    all += d;
+    if (is_long(d, usual)) {
+      ++row;
+      in_a_row += d - usual;
+      continue;
+    }
+    if (row < least_level) excess += in_a_row;
+    row = 0;
+    in_a_row = 0;
+  }
+  return all > 0 ? 1 - excess / all : 0;
+}
 
 /// The same for paths with two kinds of intervals (for example, some steps also sort their particles): the share of
 /// intervals, or of computation, that resembles the others of its kind, whichever is smaller.

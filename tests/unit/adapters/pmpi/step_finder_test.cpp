@@ -229,3 +229,17 @@ TEST_CASE("the rule depends on the recent past only") {
   for (int i = 0; i < 60; ++i) run.call(reduction, 2);
   CHECK(run.rule().path == reduction);
 }
+
+TEST_CASE("if the load moves to a rank for a while, the interval between rebalances is not taken for the step") {
+  for (const int every : {10, 20}) {
+    Run run;
+    for (int i = 0; i < 300; ++i) {
+      run.call(time_step, i % 37 < 8 ? 4 : 1);
+      if (i % every == every - 1) run.call(other, 0.05);
+      if (i < 30) continue;
+      const StepRule rule = run.rule();
+      CAPTURE(every, i);
+      CHECK((rule.path == time_step && rule.every == 1));
+    }
+  }
+}
