@@ -90,11 +90,11 @@ inline bool found_nothing(const Word* given) {
   return false;
 }
 
-/// Whether a call has succeeded.  In Fortran, the last argument points to the code, unless it is null.
-inline bool has_succeeded(int code, Word) { return code == MPI_SUCCESS; }
-inline bool has_succeeded(std::nullptr_t, Word last) {
+/// The code that a call has returned.  In Fortran, the last argument points to it, unless it is null.
+inline int error_of(int code, Word) { return code; }
+inline int error_of(std::nullptr_t, Word last) {
   const auto* const code = from_word<const MPI_Fint*>(last);
-  return !code || *code == MPI_SUCCESS;
+  return code ? *code : MPI_SUCCESS;
 }
 
 /// A call's messages, before and after it.  Out of line, and the same for C and Fortran, so that the library stays
@@ -106,10 +106,10 @@ __attribute__((noinline)) void before_messages(MessageCall& messages, Word* give
   messages.before<call>(given, fortran, slot, region, begun);
 }
 template <Call call>
-__attribute__((noinline)) void after_messages(MessageCall& messages, measure::ThreadSlot& slot, bool succeeded,
+__attribute__((noinline)) void after_messages(MessageCall& messages, measure::ThreadSlot& slot, int error,
                                               std::uint64_t ticks) {
   const measure::Busy way(slot);
-  messages.after<call>(succeeded, ticks);
+  messages.after<call>(error, ticks);
 }
 
 /// A wrapper's careful half: a function of the same type, out of line.  Not marked as cold, because the compiler would
@@ -142,7 +142,7 @@ __attribute__((noinline)) auto through_followed(Passage& passage, Next next, T..
   const std::uint64_t left = reads_clock ? port().ticks() : 0;
   passage.done(in_vain<call>(arguments...));
   if (messages)
-    after_messages<call>(*messages, *slot, has_succeeded(code, given.back()),
+    after_messages<call>(*messages, *slot, error_of(code, given.back()),
                          begun ? ticks_in_call(passage.thread(), *slot) : left - entered);
   pass_out<call, fortran>(passage, entered, left, arguments...);
   return code;
@@ -203,13 +203,13 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const bool vain = found_nothing<call>(given.data());
   if (__builtin_expect(leave_recorded(*thread, *slot, *site, vain, left), 1)) {
-    messages.after<call>(has_succeeded(code, given.back()), left - thread->entered);
+    messages.after<call>(error_of(code, given.back()), left - thread->entered);
     if (messages.completions() > 0) disown_completions(*thread, *slot, messages.completions(), left);
     slot->gate.open();
   } else {
     leave_carefully(*thread, site, true, vain);
     const measure::Busy way(*slot);
-    messages.after<call>(has_succeeded(code, given.back()), left - thread->entered);
+    messages.after<call>(error_of(code, given.back()), left - thread->entered);
   }
   note_arrival<call, fortran>(thread->entered, left, arguments...);
   after<call>(*thread, site, info(call).comm >= 0 ? given[comm_place(call)] : 0, fortran);
@@ -228,7 +228,7 @@ __attribute__((noinline)) auto through_counted(Next next, Thread& thread, measur
   const std::uint64_t left = measure::tsc();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   leave_short<call>(thread, slot, site, found_nothing<call>(given.data()), left);
-  if (messages) after_messages<call>(*messages, slot, has_succeeded(code, given.back()), left - entered);
+  if (messages) after_messages<call>(*messages, slot, error_of(code, given.back()), left - entered);
   note_arrival<call, fortran>(entered, left, arguments...);
   after<call>(thread, &site, info(call).comm >= 0 ? given[comm_place(call)] : 0, fortran);
   return code;

@@ -1,5 +1,7 @@
 // Configuration, initialization and finalization.
 #include "host.hpp"
+#include "runtime/history/report.hpp"
+#include "runtime/quiet_write.hpp"
 #include "state.hpp"
 
 #include <utility>
@@ -93,6 +95,8 @@ static effort_status finalize_session() {
   const effort_status status = guarded([]() -> effort_status {
     session::Session* s = capi::session();
     if (!s) return EFFORT_OK;
+    // A session of one process starts with its first step.
+    if (!s->started() && (s->settings().verbose || s->settings().report == "summary")) say(engine::without_steps);
     const Status outcome = s->finalize();
     if (outcome == Status::ok) return EFFORT_OK;
     const std::string why = s->failure();

@@ -171,4 +171,10 @@ std::vector<std::byte> encode(const Clock& c) {
   return checked(format::type_clock, p, format::parse_clock);
 }
 
+std::vector<std::byte> encode(const End& e) {
+  Payload p;
+  p.count(e.node, "a node").count(e.steps, "the number of steps");
+  return checked(format::type_end, p, format::parse_end);
+}
+
 }  // namespace effort::record::trace

@@ -157,4 +157,10 @@ struct Clock {
   std::int64_t bound_ns = 0;   ///< half the round trip: the offset's largest error
 };
 
+/// The run has ended regularly, and the trace of this node is complete.
+struct End {
+  std::int32_t node = 0;
+  std::int64_t steps = 0;  ///< of the run
+};
+
 }  // namespace effort::record::trace

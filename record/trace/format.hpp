@@ -19,7 +19,7 @@ using record::format::View;
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint16_t major = 1;
-inline constexpr std::uint16_t minor = 6;
+inline constexpr std::uint16_t minor = 7;
 /// The file may have chunks REPR and SEGS, without which sampled ranks would seem to have no events.
 inline constexpr std::uint32_t feature_reduced = 1;
 /// Sequences and time stamps are coded as the coder's version 2 does.
@@ -41,6 +41,9 @@ inline constexpr std::uint32_t type_events = record::format::four("EVNT");
 inline constexpr std::uint32_t type_representatives = record::format::four("REPR");
 inline constexpr std::uint32_t type_reduced = record::format::four("SEGS");
 inline constexpr std::uint32_t type_clock = record::format::four("CLCK");
+inline constexpr std::uint32_t type_end = record::format::four("DONE");
+/// Since this version, a file has a chunk DONE for each of its nodes whose trace is complete.
+inline constexpr std::uint16_t minor_with_end = 7;
 
 /// A payload's contents.  Errors: std::runtime_error that describes the problem.
 Header parse_header(View payload);
@@ -53,6 +56,7 @@ Window parse_window(View payload);
 /// @param with_coded  whether to copy the coded events
 Events parse_events(View payload, bool with_coded);
 Clock parse_clock(View payload);
+End parse_end(View payload);
 
 inline constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 inline constexpr std::int32_t most_ranks = 1 << 26;

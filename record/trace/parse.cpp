@@ -237,4 +237,12 @@ Clock parse_clock(View payload) {
   return c;
 }
 
+End parse_end(View payload) {
+  Fields in(payload);
+  End e;
+  e.node = in.node();
+  e.steps = in.step();
+  return e;
+}
+
 }  // namespace effort::record::trace::format

@@ -29,6 +29,8 @@ struct Reader::State {
   std::vector<Window> windows;
   std::vector<EventsInfo> chunks;
   std::vector<Clock> clocks;
+  std::vector<End> ends;
+  bool has_ends = false;
   std::vector<Problem> problems;
   std::map<std::int32_t, Decoder> decoders;
   std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> window_index;  ///< by node and window
@@ -66,6 +68,7 @@ struct Reader::State {
                  std::to_string(format::major) + ") does not know",
              8, "use the effort command of the version that wrote it");
     }
+    has_ends = record::format::get<std::uint16_t>(view, 10) >= format::minor_with_end;
   }
 
   void read_chunks() {
@@ -161,6 +164,7 @@ struct Reader::State {
         break;
       }
       case format::type_clock: clocks.push_back(format::parse_clock(payload)); break;
+      case format::type_end: ends.push_back(format::parse_end(payload)); break;
       default: break;  // of a later minor version
     }
   }
@@ -226,6 +230,8 @@ const std::vector<Modules::Module>& Reader::modules() const { return state_->mod
 const std::vector<Window>& Reader::windows() const { return state_->windows; }
 const std::vector<EventsInfo>& Reader::chunks() const { return state_->chunks; }
 const std::vector<Clock>& Reader::clocks() const { return state_->clocks; }
+const std::vector<End>& Reader::ends() const { return state_->ends; }
+bool Reader::has_ends() const { return state_->has_ends; }
 const std::vector<Problem>& Reader::problems() const { return state_->problems; }
 const Window* Reader::window_of(const EventsInfo& chunk) const { return state_->window_of(chunk); }
 Rebuilt Reader::rebuilt(const EventsInfo& chunk) const { return state_->rebuilt(chunk); }

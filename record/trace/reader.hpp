@@ -54,6 +54,10 @@ class Reader {
   const std::vector<Window>& windows() const;
   const std::vector<EventsInfo>& chunks() const;
   const std::vector<Clock>& clocks() const;
+  /// Of the nodes whose trace is complete.
+  const std::vector<End>& ends() const;
+  /// Whether the file's version has such ends.
+  bool has_ends() const;
   const std::vector<Problem>& problems() const;
 
   /// The window of a chunk; nullptr if its description is lost.

@@ -24,6 +24,7 @@ std::vector<std::byte> encode(const Representatives& representatives);
 std::vector<std::byte> encode(const Window& window);
 std::vector<std::byte> encode(const Events& events);
 std::vector<std::byte> encode(const Clock& clock);
+std::vector<std::byte> encode(const End& end);
 
 /// A name in a file that hides names: a hash of it, the same in every run.  A first word that begins with "MPI_" stays,
 /// because readers know MPI's calls by their names.

@@ -66,6 +66,10 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
       snapshots_(settings_, log_, history_, names_, segment, nodes, tracer_.get()),
       appointment_(first_look(settings_)) {
   if (waits_ && tracer_) waits_->follow_messages(log_.setup().ranks, log_.setup().n_ranks, segment, collector_);
+  if (settings_.trace.on) {
+    if (std::string absent = absent_ranks(settings_.trace, log_.setup().n_ranks); !absent.empty())
+      log_.note(std::move(absent));
+  }
 }
 
 Engine::~Engine() { stop(); }
@@ -235,8 +239,7 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
     if (!fresh) at->second.add(a);
   }
   for (const auto& [step, a] : by_step) {
-    if (a.answer < 0)
-      log_.note("the rebalance callback failed with " + std::to_string(a.answer) + " at step " + std::to_string(step));
+    if (a.answer < 0) log_.add_failed_callback(step, a.answer);
     if (a.answer <= 0) continue;
     new_rebalances_.push_back({a.last_old_step(), a.seconds()});
     log_.add_rebalance(a);
@@ -354,6 +357,7 @@ void Engine::end(std::int64_t steps) {
         "no rank counted TRACE_GUIDE '" + settings_.trace.guide +
         "': samples were drawn for the load; name a metric of METRICS, or an application's, and a region of the run");
   if (known_ && steps > collector_.block().first_step) keep_detail(steps - 1);
+  if (tracer_) tracer_->finish(steps);
   if (tracer_ && !known_) log_.note("nothing is traced: the run ended before the loads of any step were known");
   if (waits_) {
     waits_->find(nodes_, collector_, steps - 1);
@@ -361,6 +365,7 @@ void Engine::end(std::int64_t steps) {
     if (nodes_.rank() == 0) log_.note(account);
   }
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
+  if (steps == 0) snapshots_.none();
   const int status = steps > 0 ? snapshots_.write_last() : 0;
   segment_.board().publish_finished(status);
   segment_.header().news.notify();

@@ -33,6 +33,14 @@ void Snapshots::write_periodic() { lost_status_ = std::min(lost_status_, write("
 
 int Snapshots::write_last() { return write("", Occasion::last); }
 
+void Snapshots::none() {
+  if (nodes_.rank() != 0) return;
+  if (settings_.report != "off")
+    report_ = std::string("effort: ") + without_steps + "\n";
+  else if (settings_.verbose)
+    say(without_steps);
+}
+
 double Snapshots::own_cpu_seconds() const {
   return static_cast<double>(measure::thread_cpu_ns()) * 1e-9 + writing_cpu_seconds_;
 }
@@ -41,6 +49,7 @@ int Snapshots::lose(const char* why) {
   failure_ = std::string("a snapshot was lost: ") + why;
   log_.add_lost_snapshot();
   log_.note(failure_);
+  if (settings_.verbose) say(failure_);
   return static_cast<int>(Status::io);
 }
 
@@ -107,6 +116,7 @@ int Snapshots::write(const std::string& path, Occasion occasion) {
         write();
     } catch (const std::exception& e) {
       status = lose(e.what());
+      if (final && !report_.empty()) report_ += "  " + record::visible(failure_) + "\n";
     }
   }
   nodes_.allreduce(std::span(&status, 1), ReduceOp::min);

@@ -35,6 +35,8 @@ class Snapshots {
   /// Writes the last snapshot and returns the lowest status of all nodes, which includes that of the periodic
   /// snapshots.  Collective.
   int write_last();
+  /// The run has ended without a step: there will be no snapshot.
+  void none();
 
   /// The text of REPORT, made with the last snapshot on node 0.
   const std::string& report() const { return report_; }

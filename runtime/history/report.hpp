@@ -1,4 +1,4 @@
-// The summary table of a run.
+// What is reported of a run at its end.
 #pragma once
 
 #include "record/run.hpp"
@@ -12,6 +12,11 @@ struct RunTotals {
   double prices;  ///< sum of the measured prices of rebalancing
   int rebalances;
 };
+
+/// What VERBOSE and REPORT say of a run without steps.
+inline constexpr const char* without_steps =
+    "effort_progress_step was never called, so nothing was analysed and no snapshot was written: call it at the end of "
+    "every step, on all ranks";
 
 /// Text of REPORT=summary: regions by time, imbalance, worst rank, rebalances with price and gain, what ideal balance
 /// would save, the library's own cost.

@@ -148,6 +148,12 @@ void RunLog::add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<s
       "results are missing; call effort_progress_step the same number of times on all ranks";
 }
 
+void RunLog::add_failed_callback(std::int64_t step, int answer) {
+  Failures& f = failed_callbacks_[answer];
+  if (f.times++ == 0) f.first = step;
+  f.last = step;
+}
+
 std::vector<std::string> RunLog::faults() const {
   std::vector<std::string> out;
   // If ranks count steps differently, events of one step appear to belong to several steps.
@@ -157,6 +163,16 @@ std::vector<std::string> RunLog::faults() const {
       step_loads_.critical_path() == 0)
     out.push_back("no rank counted any '" + settings_.load_metric +
                   "' in a compute region, so every load is 0: correct LOAD_METRIC, or call effort_metric");
+  if ((settings_.load_metric == "time" || settings_.load_metric == "cpu_time") && wall_seconds_ > 0 &&
+      step_loads_.critical_path() == 0)
+    out.push_back(
+        "no rank spent any time in a COMPUTE region, so every load is 0: call effort_begin and effort_end around the "
+        "computation, or preload libeffort_pmpi");
+  for (const auto& [answer, f] : failed_callbacks_)
+    out.push_back(
+        "the rebalance callback failed with " + std::to_string(answer) + " at step " + std::to_string(f.first) +
+        (f.times > 1 ? " and " + std::to_string(f.times - 1) + " more times, the last at step " + std::to_string(f.last)
+                     : std::string()));
   return out;
 }
 

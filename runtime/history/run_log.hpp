@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,8 @@ class RunLog {
 
   const NodeSetup& setup() const { return setup_; }
   void note(std::string text) { setup_.notes.push_back(std::move(text)); }
+  /// The host's callback has failed with `answer` after the step.
+  void add_failed_callback(std::int64_t step, int answer);
   /// Records a rebalance that all nodes know of.
   void add_rebalance(const RebalanceAnswer& answer);
   /// @param last_look  of the window: its hint is not due yet
@@ -85,8 +88,12 @@ class RunLog {
 
   double wall_seconds_ = 0;  ///< of all windows, largest rank
   std::int64_t lost_snapshots_ = 0;
-  std::string partly_bracketed_;  ///< the first rebalance that only some ranks bracketed
-  std::string uneven_steps_;      ///< ranks ended different numbers of steps
+  struct Failures {
+    std::int64_t first = 0, last = 0, times = 0;
+  };
+  std::map<int, Failures> failed_callbacks_;  ///< by answer
+  std::string partly_bracketed_;              ///< the first rebalance that only some ranks bracketed
+  std::string uneven_steps_;                  ///< ranks ended different numbers of steps
 };
 
 }  // namespace effort::engine

@@ -182,6 +182,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
     record_step(*stepping, last_step + 1, at);
     events->end_step(last_step, at);
   }
+  if (first_depth_ < 0) first_depth_ = stepping ? static_cast<std::int64_t>(stepping->depth) : 0;
   publish_definitions(out);
   read_slots(stepping, now);
 
@@ -196,8 +197,18 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   last_stamp_ = now;
 
   sampling_.step(ours_, frame_, reading_, now, *registry_);
-  step_cost_ = static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick;
+  step_cost_ = without_interruption(static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick);
   sampling_.add_fixed(step_cost_);
+}
+
+/// The time that ending a step took, limited to a multiple of what it usually takes: on busy cores, the thread may not
+/// have run meanwhile.
+double Recorder::without_interruption(double seconds) {
+  constexpr double most_usual = 8, least_limit = 50e-6;
+  if (usual_step_cost_ == 0) usual_step_cost_ = seconds;
+  const double limited = std::min(seconds, std::max(most_usual * usual_step_cost_, least_limit));
+  usual_step_cost_ += (limited - usual_step_cost_) / 8;
+  return limited;
 }
 
 void Recorder::resume() {
@@ -210,7 +221,18 @@ void Recorder::add_final_notes(RecordStream& out) {
   for (const auto& reader : readers_)
     if (is_ours(reader->slot())) fallen |= reader->slot().counters.fallen();
   counters_.note_remarks(fallen, *registry_);
+  note_open_region();
   publish_definitions(out);
+}
+
+/// A region around the whole run may be open at the end, but one that was begun later should have been ended.
+void Recorder::note_open_region() {
+  const ThreadSlot* const own = this_thread_slot();
+  if (!own || !is_ours(*own) || first_depth_ < 0 || static_cast<std::int64_t>(own->depth) <= first_depth_) return;
+  registry_->note(("region '" + registry_->region_name(innermost(*own)).substr(0, 300) +
+                   "' was begun and never ended: the time since then counts for it; call effort_end on every way out "
+                   "of it")
+                      .c_str());
 }
 
 }  // namespace effort::measure

@@ -78,7 +78,7 @@ class Recorder {
   /// Discards the calling thread's time since its last boundary, which the library itself has used: it counts neither
   /// for a region nor for a price.
   void resume();
-  /// Appends the notes about counters at the end of the run.
+  /// Appends the notes at the end of the run, about counters and about a region that was not ended.
   void add_final_notes(RecordStream& out);
   void set_phase(std::uint32_t phase) noexcept;
   /// From now on, all threads of this session record their events.  @param memory  this rank's
@@ -97,6 +97,8 @@ class Recorder {
   ThreadSlot* settle_stepping_thread();
   SlotReader* reader_of(const ThreadSlot& slot) const;
   void read_slots(const ThreadSlot* stepping, std::uint64_t now);
+  void note_open_region();
+  double without_interruption(double seconds);
   template <typename Record>
   void record(const Record& record) noexcept;
 
@@ -119,11 +121,13 @@ class Recorder {
   std::vector<SlotReader*> ours_;                     ///< the readers of this session's slots
   StepFrame frame_;
   std::size_t published_definitions_ = 0;
-  MeasuringCost cost_;  ///< known from the first step on
+  std::int64_t first_depth_ = -1;  ///< regions open in the stepping thread at the end of the first step; -1: not yet
+  MeasuringCost cost_;             ///< known from the first step on
   const Reading reading_{load_, counters_, cost_};
   SamplingControl sampling_;
   std::uint64_t last_stamp_;
-  double step_cost_ = 0;  ///< seconds that ending the last step took
+  double step_cost_ = 0;        ///< seconds that ending the last step took, without interruptions
+  double usual_step_cost_ = 0;  ///< a moving average
   double own_seconds_ = 0;
 };
 

@@ -289,6 +289,10 @@ Status RankClient::finalize() {
     publish_held_back(step_ - 1);
     f.steps = step_;
     attempt([&] {
+      if (rebalancing_)
+        recorder_.registry().note(
+            "a rebalance was begun and never ended, so its price is unknown: call effort_rebalance_end on every way "
+            "out of it");
       recorder_.add_final_notes(pending_);
       pending_.fixed(f, RecordType::final);
     });

@@ -22,6 +22,15 @@ sampling::Accuracy with_default(double confidence, double error, const sampling:
 
 }  // namespace
 
+std::string absent_ranks(const config::Trace& settings, int n_ranks) {
+  std::int32_t largest = settings.pinned.empty() ? -1 : settings.pinned.back();
+  for (const config::TraceGroup& group : settings.groups)
+    for (const auto& [first, last] : group.pinned) largest = std::max(largest, last);
+  if (largest < n_ranks) return "";
+  return "rank " + std::to_string(largest) + " is pinned for the trace, but the run has only " +
+         std::to_string(n_ranks) + (n_ranks == 1 ? " rank" : " ranks") + ": correct TRACE_PIN (ranks count from 0)";
+}
+
 SampleRules::SampleRules(const config::Settings& settings, int n_ranks, const std::vector<int>& ranks,
                          const NameUnion& names)
     : n_ranks_(n_ranks),

@@ -53,4 +53,7 @@ class SampleRules {
   std::vector<std::int32_t> pinned_;
 };
 
+/// A note on ranks that the settings name but the run does not have; empty if there are none.
+std::string absent_ranks(const config::Trace& settings, int n_ranks);
+
 }  // namespace effort::engine

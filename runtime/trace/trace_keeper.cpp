@@ -169,6 +169,14 @@ void TraceKeeper::keep(const window::Result& known, const WindowBlock& block, st
   ++window_;
 }
 
+void TraceKeeper::finish(std::int64_t steps) {
+  if (!opened_) return;
+  attempt(steps, [&] {
+    if (file_.good()) file_.append(record::trace::End{nodes_.rank(), steps});
+  });
+  attempt(steps, [&] { file_.flush(); });
+}
+
 TraceEvents TraceKeeper::reader(int local) {
   hide_regions();
   return {segment_.trace(local), origin_, [this, local](trace::Kind kind, std::uint32_t id) -> std::int64_t {

@@ -45,6 +45,8 @@ class TraceKeeper {
   /// @param rebalanced  a rebalance took place in these steps
   /// Collective; blocks on messages and on the disk.
   void keep(const window::Result& known, const WindowBlock& block, std::int64_t last, bool rebalanced);
+  /// The run has ended regularly after `steps` steps.  Collective; blocks on messages and on the disk.
+  void finish(std::int64_t steps);
   /// The number of ranks that the budget allows in a window now, from the mean size of a rank's window so far.
   /// Collective.
   std::int64_t affordable();

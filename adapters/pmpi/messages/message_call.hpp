@@ -64,9 +64,10 @@ class MessageCall {
   template <Call call>
   void before(Word* words, bool fortran, measure::ThreadSlot& slot, effort_region_id region, bool begun) noexcept;
   /// After the call: records what has been completed, and counts the call in the communication matrix.
+  /// @param error  what the call has returned
   /// @param ticks  spent in the call
   template <Call call>
-  void after(bool succeeded, std::uint64_t ticks) noexcept;
+  void after(int error, std::uint64_t ticks) noexcept;
   /// How many completions the present call has recorded.
   std::uint32_t completions() const { return completions_; }
 
@@ -175,7 +176,9 @@ class MessageCall {
   bool own_status_ = false;  ///< the statuses are in statuses_
   std::uint32_t region_ = 0;
   Communicator* communicator_ = nullptr;  ///< of a receive; used until it is over
-  std::uint32_t number_ = none;           ///< of the request that the call is about
+  int source_ = -1, tag_ = -1;            ///< what it was posted with, as records have them; -1: any
+  int error_ = MPI_SUCCESS;
+  std::uint32_t number_ = none;  ///< of the request that the call is about
   bool any_ = false;
   bool records_ = false;  ///< into the trace
   std::uint32_t completions_ = 0;
@@ -316,8 +319,9 @@ inline void MessageCall::count_call(bool succeeded, std::uint64_t ticks) {
 }
 
 template <Call given>
-inline void MessageCall::after(bool succeeded, std::uint64_t ticks) noexcept {
+inline void MessageCall::after(int error, std::uint64_t ticks) noexcept {
   constexpr Call call = plain(given);
+  const bool succeeded = error == MPI_SUCCESS;
   if constexpr (acts_before(call))
     if (__builtin_expect(apart_, 0)) close();
   if constexpr (acts_after(call) || counts_in_matrix(call)) {
@@ -326,6 +330,7 @@ inline void MessageCall::after(bool succeeded, std::uint64_t ticks) noexcept {
       if (!traffic_on) return;
     try {
       const SharedLock held;
+      error_ = error;
       if constexpr (acts_after(call)) end_as<call>(succeeded);
       if constexpr (counts_in_matrix(call))
         if (traffic_on) count_call<call>(succeeded, ticks);

@@ -12,6 +12,12 @@ constexpr std::size_t most_found = 4096;
 int tag_of(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
 int peer_of(const Communicator& c, int rank) { return rank == MPI_ANY_SOURCE ? -1 : c.world_rank(rank); }
 
+/// Whether a receive failed because the message was too long.  It has taken the message nevertheless.
+bool is_truncated(int error) {
+  int kind = MPI_SUCCESS;
+  return error != MPI_SUCCESS && PMPI_Error_class(error, &kind) == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE;
+}
+
 }  // namespace
 
 // ---- blocking
@@ -36,6 +42,8 @@ void MessageCall::receive() {
   communicator_ = communicator_at(info(call_).comm);
   if (!communicator_) return;
   use(*communicator_);
+  source_ = peer_of(*communicator_, a_.integer(source_place(call_)));
+  tag_ = tag_of(a_.integer(source_place(call_) + 1));
   open();
   if (records_ || a_.integer(source_place(call_)) == MPI_ANY_SOURCE) want_status(1);
 }
@@ -49,6 +57,8 @@ void MessageCall::received(bool succeeded) {
   if (s)
     put(RecordKind::receive, communicator_, communicator_->world_rank(s->MPI_SOURCE), received_bytes(*s), s->MPI_TAG,
         0);
+  else if (source_ >= 0 && tag_ >= 0 && is_truncated(error_))  // not every implementation fills the status then
+    put(RecordKind::receive, communicator_, source_, 0, tag_, 0);
   if (traffic_on) {
     const int source = s ? s->MPI_SOURCE : call_ == Call::Mrecv ? MPI_ANY_SOURCE : a_.integer(source_place(call_));
     count_time(communicator_->world_rank(source), false);
@@ -218,6 +228,8 @@ void MessageCall::receive_found() {
   const auto known = shared().found.find(word_of(a_.message(3)));
   if (known == shared().found.end()) return;
   communicator_ = known->second.communicator;  // takes over the use count
+  source_ = peer_of(*communicator_, known->second.source);
+  tag_ = tag_of(known->second.tag);
   shared().found.erase(known);
   open();
   want_status(1);

@@ -32,7 +32,7 @@
 #include "tools/report/report_trace.hpp"
 #include "tools/trace/info/info.hpp"
 #include "tools/trace/input/read.hpp"
-#include "tools/trace/input/rebuilt_note.hpp"
+#include "tools/trace/input/trace_notes.hpp"
 #include "tools/trace/otf2/sampling_json.hpp"
 
 namespace {

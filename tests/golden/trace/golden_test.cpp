@@ -10,12 +10,20 @@ namespace {
 
 /// As versions before 1.5 wrote it.
 effort::record::trace::test::Sample without_sums(effort::record::trace::test::Sample sample) {
+  sample.ends.clear();
   for (auto& window : sample.windows) window.region_sums.reset();
+  return sample;
+}
+
+/// As version 1.6 wrote it.
+effort::record::trace::test::Sample without_ends(effort::record::trace::test::Sample sample) {
+  sample.ends.clear();
   return sample;
 }
 
 /// As version 1.5 wrote it.
 effort::record::trace::test::Sample without_calls(effort::record::trace::test::Sample sample) {
+  sample.ends.clear();
   for (auto& window : sample.windows)
     if (window.region_sums)
       for (auto& sum : *window.region_sums) sum.calls = -1;
@@ -69,5 +77,13 @@ TEST_CASE("the golden file of version 1.5, which has times of regions, is read")
 TEST_CASE("the golden file of version 1.6, which has calls of regions, is read") {
   using namespace effort::record::trace;
   const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.6.trc");
+  test::check_sample(reader, without_ends(test::sample(effort::trace::n_kinds, true)));
+  CHECK_FALSE(reader.has_ends());
+}
+
+TEST_CASE("the golden file of version 1.7, which has the ends of its nodes, is read") {
+  using namespace effort::record::trace;
+  const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.7.trc");
   test::check_sample(reader, test::sample(effort::trace::n_kinds, true));
+  CHECK(reader.has_ends());
 }

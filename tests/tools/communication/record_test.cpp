@@ -232,7 +232,7 @@ TEST_CASE("another tool records a non-blocking collective where it is complete")
 TEST_CASE("an intercommunicator's groups, MPI_COMM_SELF, and a sparse Alltoallv") {
   Trace trace = empty_trace(4);
   const std::uint32_t allreduce = add_region(trace, "MPI_Allreduce"), alltoallv = add_region(trace, "MPI_Alltoallv");
-  trace.communicators.push_back({"MPI_COMM_SELF", {}, {}});
+  trace.communicators.push_back({"MPI_COMM_SELF", {}, {}, true});
   add_window(trace, 0, 0, 10'000);
   for (std::int32_t rank = 0; rank < 4; ++rank) {
     Events e(10 + 100 * rank);

@@ -113,6 +113,8 @@ void write_files(const Trace& trace, const std::filesystem::path& directory, std
         }
       }
     }
+    if (node >= trace.nodes_without_end)
+      writer.append(file::End{node, trace.windows.empty() ? 0 : trace.windows.back().last_step + 1});
   }
 }
 

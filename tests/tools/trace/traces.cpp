@@ -153,4 +153,9 @@ Trace small_trace(bool all) {
   return out;
 }
 
+bool mentions(const std::vector<std::string>& notes, const std::string& text) {
+  return std::any_of(notes.begin(), notes.end(),
+                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
+}
+
 }  // namespace effort::tools::test

@@ -70,4 +70,7 @@ Trace small_trace(bool all);
 /// clock of node 1 runs `offset_ns` behind that of node 0.
 void write_files(const Trace& trace, const std::filesystem::path& directory, std::int64_t offset_ns = 0);
 
+/// Whether some note contains the text.
+bool mentions(const std::vector<std::string>& notes, const std::string& text);
+
 }  // namespace effort::tools::test

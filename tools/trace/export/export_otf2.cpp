@@ -166,11 +166,12 @@ class ThreadWriter {
   void collective(const TraceEvent& event, const std::string& call) {
     if (call == "win_fence") return accesses_.write(event, call, time(event.time_ns));
     const int operation = call.starts_with("start") ? persistent_.operation(event) : std::max(0, collective_of(call));
+    const TraceCommunicator& communicator = trace_.communicators[event.id];
+    if (communicator.unknown()) return;  // a note of the trace says so
     if (operation < 0) {
       ++left_out_;
       return;
     }
-    const TraceCommunicator& communicator = trace_.communicators[event.id];
     const std::int64_t root = event.peer < 0 ? -1 : otf2::local_rank(communicator, event.peer, thread_.rank);
     const std::uint32_t written_root = root < 0 ? OTF2_COLLECTIVE_ROOT_NONE : static_cast<std::uint32_t>(root);
     done(OTF2_EvtWriter_MpiCollectiveBegin(events_, nullptr, time(event.time_ns)));

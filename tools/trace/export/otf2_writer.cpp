@@ -67,7 +67,8 @@ std::string kept_text(const Trace& trace, std::int32_t rank) {
 }  // namespace
 
 std::int64_t local_rank(const TraceCommunicator& communicator, std::int32_t world_rank, std::int32_t own) {
-  if (communicator.members.empty()) return world_rank == own ? 0 : world_rank;
+  if (communicator.self) return world_rank == own ? 0 : world_rank;
+  if (communicator.unknown()) return world_rank;  // it is written as one of all ranks
   std::int64_t index = 0;
   for (const auto* const group : {&communicator.members, &communicator.remote}) {
     const auto at = std::find(group->begin(), group->end(), world_rank);
@@ -121,10 +122,7 @@ void Writer::number_groups() {
   }
 }
 
-bool Writer::is_self(std::uint32_t communicator) const {
-  const TraceCommunicator& c = trace_.communicators[communicator];
-  return c.members.empty() && c.name != "MPI_COMM_WORLD";
-}
+bool Writer::is_self(std::uint32_t communicator) const { return trace_.communicators[communicator].self; }
 
 OTF2_StringRef Writer::string(const std::string& text) {
   const auto [at, fresh] = strings_.emplace(text, static_cast<OTF2_StringRef>(strings_.size()));

@@ -127,6 +127,8 @@ ordered_json trace_info_json(const TraceFindings& f) {
   out["clock_bound_ns"] = trace.clock_bound_ns < 0 ? ordered_json(nullptr) : ordered_json(trace.clock_bound_ns);
   out["time_bound"] = {{"relative_ppm", trace.bound.relative_ppm}, {"absolute_ns", trace.bound.absolute_ns}};
   out["damaged_chunks"] = trace.damaged_chunks;
+  out["steps"] = trace.steps < 0 ? ordered_json(nullptr) : ordered_json(trace.steps);
+  out["nodes_without_end"] = trace.nodes_without_end;
   out["sampled_windows"] = f.calls.windows;
   out["measured_windows"] = f.calls.measured;
   out["counted_windows"] = f.calls.counted;

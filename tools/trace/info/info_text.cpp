@@ -122,6 +122,9 @@ std::string sampled_answer(const Trace& trace, const Tally& tally) {
   if (!tally.partners.empty())
     out += " Of " + plural(static_cast<std::int64_t>(tally.partners.size()), "partner") +
            " only the messages with kept ranks were recorded.";
+  if (trace.nodes_without_end > 0) out += " The trace breaks off before the end of the run.";
+  if (trace.damaged_chunks > 0)
+    out += " Parts of the files are damaged, so what they held is missing in all that follows.";
   return out + "\n";
 }
 

@@ -255,7 +255,7 @@ std::int32_t LocationReader::world_rank(std::uint32_t communicator, std::uint32_
   if (tables_.by_world_rank.count(communicator) > 0)
     return rank < static_cast<std::uint32_t>(trace_.n_ranks) ? static_cast<std::int32_t>(rank) : -1;
   const TraceCommunicator& c = trace_.communicators[at->second];
-  if (c.members.empty() && rank == 0) return thread_.rank;  // MPI_COMM_SELF
+  if (c.self && rank == 0) return thread_.rank;
   // Ranks of an intercommunicator are those of the other group.
   const bool here = std::find(c.members.begin(), c.members.end(), thread_.rank) != c.members.end();
   const std::vector<std::int32_t>& ranks = c.remote.empty() || !here ? c.members : c.remote;

@@ -13,7 +13,7 @@
 #include "tools/files/inputs.hpp"
 #include "tools/trace/input/clocks.hpp"
 #include "tools/trace/input/read.hpp"
-#include "tools/trace/input/rebuilt_note.hpp"
+#include "tools/trace/input/trace_notes.hpp"
 #include "tools/trace/model/ids.hpp"
 
 namespace effort::tools {
@@ -45,6 +45,7 @@ class Assembly {
   void open();
   void take_header();
   void take_contents(const file::Reader& reader);
+  void take_ends(const file::Reader& reader);
   void take_names(const file::Names& names);
   void take_windows();
   std::size_t window_of(std::int64_t ordinal);
@@ -54,7 +55,6 @@ class Assembly {
   void translate(TraceEvent& event, std::int32_t node);
   void place(TraceThread& thread, const Chunk& chunk, trace::Rebuilt rebuilt);
   void find_lost();
-  bool lacks_first_step() const;
   void note_missing();
 
   Trace trace_;
@@ -130,9 +130,20 @@ void Assembly::take_contents(const file::Reader& reader) {
       trace_.modules.push_back({module.name, module.path, module.build_id});
   }
   for (const file::Clock& clock : reader.clocks()) clocks_.add(clock);
+  if (reader.has_ends()) take_ends(reader);
   for (const file::Problem& problem : reader.problems()) trace_.notes.push_back(problem.text);
   trace_.damaged_chunks += reader.problems().size();
   trace_.bytes += reader.size();
+}
+
+void Assembly::take_ends(const file::Reader& reader) {
+  std::set<std::int32_t> ended;
+  for (const file::End& end : reader.ends()) {
+    ended.insert(end.node);
+    trace_.steps = std::max(trace_.steps, end.steps);
+  }
+  for (const file::Header::Node& node : reader.header().nodes)
+    trace_.nodes_without_end += ended.count(node.node) > 0 ? 0 : 1;
 }
 
 void Assembly::take_names(const file::Names& names) {
@@ -144,7 +155,8 @@ void Assembly::take_names(const file::Names& names) {
   for (const auto& phase : names.phases) phases_.define(phase.id, phase.name);
   for (const auto& unit : names.units) units_.define(unit.id, unit.name);
   for (const auto& communicator : names.communicators)
-    communicators_.define(communicator.id, {communicator.name, communicator.members, communicator.remote});
+    communicators_.define(communicator.id, {communicator.name, communicator.members, communicator.remote,
+                                            communicator.members.empty() && communicator.name == "MPI_COMM_SELF"});
 }
 
 std::size_t Assembly::window_of(std::int64_t ordinal) {
@@ -327,32 +339,16 @@ void Assembly::find_lost() {
   }
 }
 
-/// Whether no kept rank has events before its second step.
-bool Assembly::lacks_first_step() const {
-  bool found = false;
-  for (const TraceThread& thread : trace_.threads) {
-    if (thread.thread != 0 || thread.spans.empty()) continue;
-    const TraceWindow& window = trace_.windows[thread.spans[0].window];
-    const KeptRank* const kept = window.find(thread.rank);
-    if (window.first_step != 0 || kept == nullptr || kept->partner_only() || kept->dropped_steps > 0) continue;
-    const TraceEvent& first = thread.events[thread.spans[0].first];
-    if (first.kind != trace::Kind::step || first.bytes != 1) return false;
-    found = true;
-  }
-  return found;
-}
-
 void Assembly::note_missing() {
   std::vector<std::string>& notes = trace_.notes;
-  if (lacks_first_step())
-    notes.push_back(
-        "nothing was recorded in step 0: with the MPI adapter, and after effort_init without MPI, recording begins "
-        "when the first step ends; after effort_init_mpi, at once");
+  note_first_step(trace_);
   note_rebuilt(trace_);
   const auto there = static_cast<std::int32_t>(nodes_there_.size());
   if (fs::is_directory(trace_.path) && there < trace_.n_nodes)
     notes.push_back("the files of " + count_text(static_cast<std::uint64_t>(trace_.n_nodes - there), "node") + " of " +
                     std::to_string(trace_.n_nodes) + " are missing: their ranks count as not kept");
+  note_end(trace_, there);
+  note_unknown_communicators(trace_);
   if (undescribed_ > 0)
     notes.push_back("the description of the window is lost for " + count_text(undescribed_, "part") +
                     " of the events: they enter no estimate");

@@ -14,7 +14,7 @@
 #include "tools/trace/input/otf2_guard.hpp"
 #include "tools/trace/input/otf2_location.hpp"
 #include "tools/trace/input/read.hpp"
-#include "tools/trace/input/rebuilt_note.hpp"
+#include "tools/trace/input/trace_notes.hpp"
 #include "tools/trace/model/call_names.hpp"
 #include "tools/trace/otf2/sampling_json.hpp"
 
@@ -203,6 +203,7 @@ void Archive::take_communicators() {
     if (members != definitions_.groups.end()) out.members = members->second;
     if (communicator.name == world && out.members.empty())
       for (std::int32_t rank = 0; rank < trace_.n_ranks; ++rank) out.members.push_back(rank);
+    out.self = out.members.empty();
     const auto remote = definitions_.groups.find(communicator.remote);
     if (remote != definitions_.groups.end()) out.remote = remote->second;
     if (definitions_.global_groups.count(communicator.group) > 0) tables_.by_world_rank.insert(id);

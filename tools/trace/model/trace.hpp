@@ -30,6 +30,9 @@ struct TraceCommunicator {
   std::string name;                   ///< may be empty
   std::vector<std::int32_t> members;  ///< ranks in MPI_COMM_WORLD, in the order of the communicator's
   std::vector<std::int32_t> remote;   ///< of an intercommunicator: the other group
+  bool self = false;                  ///< MPI_COMM_SELF: each rank has its own, and no members are listed
+
+  bool unknown() const { return members.empty() && !self; }
 };
 
 /// A rank whose events, or some of them, were kept in a window.
@@ -108,12 +111,14 @@ struct Trace {
   std::vector<record::Module> modules;  ///< that names of regions point into
   std::vector<TraceCommunicator> communicators;
   std::vector<std::string> phases, units;
-  std::vector<TraceWindow> windows;  ///< ascending
-  std::vector<TraceThread> threads;  ///< by rank, then thread
-  std::int64_t dropped_steps = 0;    ///< steps of all ranks that did not fit into a ring
-  std::uint64_t bytes = 0;           ///< of all files
-  std::size_t damaged_chunks = 0;    ///< parts of the files that cannot be read
-  std::vector<std::string> notes;    ///< missing parts and corrections of the data, a sentence each
+  std::vector<TraceWindow> windows;    ///< ascending
+  std::vector<TraceThread> threads;    ///< by rank, then thread
+  std::int64_t steps = -1;             ///< of the run, -1: unknown, because it did not end regularly
+  std::int32_t nodes_without_end = 0;  ///< whose trace breaks off, as far as the files' version tells
+  std::int64_t dropped_steps = 0;      ///< steps of all ranks that did not fit into a ring
+  std::uint64_t bytes = 0;             ///< of all files
+  std::size_t damaged_chunks = 0;      ///< parts of the files that cannot be read
+  std::vector<std::string> notes;      ///< missing parts and corrections of the data, a sentence each
 
   std::uint64_t events() const;
   /// All spans that were rebuilt, as one: error90_ns is the largest after the worst tenth of the spans is left out.

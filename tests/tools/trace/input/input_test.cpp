@@ -27,11 +27,6 @@ std::string written(const Scratch& scratch, std::int64_t offset_ns = 0) {
   return (scratch / "app-17.trace").string();
 }
 
-bool mentions(const std::vector<std::string>& notes, const std::string& text) {
-  return std::any_of(notes.begin(), notes.end(),
-                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
-}
-
 /// The command succeeds, or fails with one sentence that names the file.
 bool clear(const Outcome& outcome, const std::string& file) {
   if (outcome.code == 0) return true;
@@ -64,25 +59,6 @@ TEST_CASE("the records of a partner are complete once a snapshot has saved them"
   CHECK(got.threads[0].events == everything.events);
   REQUIRE(got.threads[0].spans.size() == 1);
   CHECK(got.threads[0].spans[0].end == everything.events.size());
-}
-
-TEST_CASE("a trace without step 0 says why") {
-  const auto note_with = [](std::uint64_t first) {
-    const Scratch scratch;
-    Trace trace = empty_trace(2);
-    add_window(trace, 0, 0, 1000, 10).strata = {{2, 2}};
-    for (std::int32_t rank = 0; rank < 2; ++rank) {
-      Events e(10);
-      if (first == 0) e.enter(region_solve).wait(5).leave(region_solve);
-      e.step(std::max<std::uint64_t>(first, 1)).enter(region_solve).wait(5).leave(region_solve).step(2);
-      keep(trace, rank, effort::record::trace::reason_sample, 1, 0, e);
-    }
-    write_files(trace, scratch / "t");
-    return mentions(read_trace((scratch / "t").string()).notes, "in step 0");
-  };
-  CHECK(note_with(1));
-  CHECK_FALSE(note_with(0));
-  CHECK_FALSE(note_with(2));
 }
 
 TEST_CASE("the files of all nodes are one trace") {

@@ -147,6 +147,11 @@ inline void check_sample(const Reader& reader, const Sample& s) {
   CHECK(reader.clocks()[0].time_ns == s.clock.time_ns);
   CHECK(reader.clocks()[0].offset_ns == s.clock.offset_ns);
   CHECK(reader.clocks()[0].bound_ns == s.clock.bound_ns);
+  REQUIRE(reader.ends().size() == s.ends.size());
+  for (std::size_t i = 0; i < s.ends.size(); ++i) {
+    CHECK(reader.ends()[i].node == s.ends[i].node);
+    CHECK(reader.ends()[i].steps == s.ends[i].steps);
+  }
 }
 
 }  // namespace effort::record::trace::test

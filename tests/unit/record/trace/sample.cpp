@@ -33,6 +33,7 @@ Sample sample(int kinds, bool reduced) {
                            {9, "", {11, 3, 4, 0}, {5, 7}}};
   s.modules.modules = {{"app", "00ff17", "/opt/bin/app"}, {"libmesh.so.1", "", "/lib/libmesh.so.1"}};
   s.clock = {2, 1'000'000, -77, 12};
+  s.ends = {{0, 30}, {2, 30}};
 
   std::mt19937_64 random(1);
   effort::trace::Encoder encoders[2]{effort::trace::Encoder(s.header.bound), effort::trace::Encoder(s.header.bound)};
@@ -108,6 +109,7 @@ std::vector<std::vector<std::byte>> encoded(const Sample& s) {
   }
   chunks.push_back(encode(s.clock));
   chunks.push_back(encode(s.modules));
+  for (const End& end : s.ends) chunks.push_back(encode(end));
   return chunks;
 }
 

@@ -20,6 +20,7 @@ struct Sample {
   };
   std::vector<Chunk> chunks;  ///< of all windows, in the order of the windows
   Clock clock;
+  std::vector<End> ends;  ///< since version 1.7
 };
 
 /// @param kinds    of events: those of the first version, or all

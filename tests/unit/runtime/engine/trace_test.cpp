@@ -309,6 +309,8 @@ TEST_CASE("ranks that stand for others are reduced, except in odd windows; odd a
     const file::Reader reader(entry.path());
     CHECK(reader.problems().empty());
     CHECK(reader.header().reduction == "iter_k:1");
+    REQUIRE(reader.ends().size() == 1);
+    CHECK(reader.ends()[0].steps == w.steps);
     for (const auto& window : reader.windows())
       for (const auto& r : window.ranks)
         if (r.reasons & odd_windows) odd.insert(window.window);
