@@ -1,16 +1,33 @@
 // The options of all subcommands.  In one place, because CLI11 consists of headers that take long to compile.
 #include "tools/commands/options.hpp"
 
+#include "analytics/number_text.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/place/node_file.hpp"
 
+#include <charconv>
+#include <cmath>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace effort::tools {
 
 namespace {
+
+/// Accepts a number from 0 on, and a percentage, which it turns into one.
+std::string as_share(std::string& text) {
+  const bool percent = text.ends_with('%');
+  const char* const last = text.data() + text.size() - (percent ? 1 : 0);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last || !std::isfinite(value) || value < 0)
+    return "'" + text + "' is not a share: write 0.05 or 5%";
+  if (percent) text = general_text(value / 100, 17);
+  return {};
+}
+const CLI::Validator to_share(as_share, "SHARE");
 
 void add_info(CLI::App& app) {
   auto a = std::make_shared<InfoArguments>();
@@ -91,7 +108,7 @@ void add_diff(CLI::App& app) {
       ->add_option("--threshold", a->threshold,
                    "relative change of a region's largest rank that counts as better or worse")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->transform(to_share);
   command->add_option("--module-path", a->module_paths,
                       "directory or file of a program or library that call paths point into (repeatable)");
   command->add_flag("--all", a->all, "every region, including unchanged ones");
@@ -104,9 +121,10 @@ void add_check(CLI::App& app) {
   CLI::App* command = app.add_subcommand("check", "Checks the balance of a run, for a program's own tests");
   command->add_option("SNAP", a->snapshot, "snapshot file")->required();
   command
-      ->add_option("--max-imbalance", a->max_imbalance,
-                   "largest allowed excess of the load's critical path over the mean of all ranks (0.2: a fifth)")
-      ->check(CLI::NonNegativeNumber);
+      ->add_option(
+          "--max-imbalance", a->max_imbalance,
+          "largest allowed excess of the load's critical path over the mean of all ranks (0.2 or 20%: a fifth)")
+      ->transform(to_share);
   command->add_option("--max-region", a->max_regions,
                       "NAME:SHARE%: largest allowed cost of a region's imbalance: its time on the slowest rank beyond "
                       "its mean over ranks, as a share of a mean step (repeatable)");
@@ -115,7 +133,7 @@ void add_check(CLI::App& app) {
       "snapshot of an earlier run, whose imbalance, and cost of each region's imbalance, may not be exceeded");
   command->add_option("--tolerance", a->tolerance, "share by which the baseline may be exceeded")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->transform(to_share);
   command->add_option("--module-path", a->module_paths,
                       "directory or file of a program or library that call paths point into (repeatable)");
   command->add_flag("--json", a->json, "print one JSON object");

@@ -132,7 +132,7 @@ export function chart(options: Chart): HTMLElement {
             grid: { stroke: grid, width: 1 },
             ticks: { stroke: grid },
             font,
-            size: 68,
+            size: (_, labels) => Math.max(68, ...(labels ?? []).map((label) => 7 * label.length + 18)),
             values: (_, ticks) => withoutZeros(ticks.map((t) => options.format(t))),
           },
         ],

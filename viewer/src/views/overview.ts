@@ -31,7 +31,9 @@ function facts(run: Run): HTMLElement {
     [
       "effort itself",
       info.own_cpu_share === null ? seconds(info.own_cpu_seconds) : percent(info.own_cpu_share),
-      `of what the ranks computed: ${seconds(info.own_cpu_seconds)} of CPU time in the background, ` +
+      (info.own_cpu_share === null
+        ? "of CPU time in the background, "
+        : `of what the ranks computed: ${seconds(info.own_cpu_seconds)} of CPU time in the background, `) +
         `${bytes(held)} of memory`,
     ],
     [
@@ -62,7 +64,7 @@ function charts(state: State): HTMLElement[] {
     state.setViewport({ r0: 0, r1: 1, c0: Math.max(0, share - half), c1: Math.min(1, share + half) });
     state.go("load");
   };
-  if (run.load.mean.length > 0) {
+  if (run.load.max.some((load) => load > 0)) {
     const { steps, values } = imbalanceOf(run);
     out.push(
       chart({
