@@ -135,8 +135,12 @@ void Forecast::learn_work(std::span<const double> load, std::span<const double> 
   work_.assign(work.begin(), work.end());
   work_line_.learn(work, line_gains[0], worked_);
   if (peak) return;
+  // A step counts by its share of the mean: if a rank has hardly any work, its time says little about what its work
+  // costs, and their ratio would be arbitrarily large.
   for (std::size_t i = 0; i < work.size(); ++i)
-    if (work[i] > 0) per_work_[i] += gain(per_work_gain, ++per_work_steps_[i]) * (load[i] / work[i] - per_work_[i]);
+    if (work[i] > 0)
+      per_work_[i] += gain(per_work_gain, ++per_work_steps_[i]) * (load[i] - per_work_[i] * work[i]) /
+                      std::max(work[i], work.back());
 }
 
 bool Forecast::knows(Predictor predictor) const {

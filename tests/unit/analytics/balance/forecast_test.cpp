@@ -126,6 +126,22 @@ TEST_CASE("work predicts loads by the rank's time per work, also after work was 
   CHECK_FALSE(forecast.knows(Predictor::work));
 }
 
+TEST_CASE("a rank that had hardly any work is not taken for a slow one when it gets more", "[balance]") {
+  Forecast forecast;
+  forecast.reset(3);
+  // The second rank needs 1 for any work, and 1 per unit of work.
+  const auto step = [&](double a, double b) {
+    const double mean = 0.5 * (1 + a + 1 + b);
+    forecast.observe(std::vector<double>{1 + a, 1 + b, mean}, std::vector<double>{a, b, mean}, StepKind::ordinary);
+  };
+  for (int s = 0; s < 5; ++s) step(10, 10);
+  for (int s = 0; s < 25; ++s) step(20 - 1e-3, 1e-3);
+  forecast.redistribute(std::vector<double>{0.5, 10, 1});
+  step(10, 10);
+  CHECK(predict(forecast, Predictor::work, 1, 0) == Approx(11).epsilon(0.1));
+  CHECK(predict(forecast, Predictor::work, 1, 1) == Approx(11).epsilon(0.2));  // the mean of ratios would say 6000
+}
+
 TEST_CASE("one trial per predictor and class of ages is kept, and every age is tried eventually", "[balance]") {
   Forecast forecast;
   forecast.reset(2);
