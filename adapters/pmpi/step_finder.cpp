@@ -46,24 +46,26 @@ bool alike(double d, double usual) { return d <= outlier * usual && d >= usual /
 
 bool is_long(double d, double usual) { return d > outlier * usual; }
 
-/// Share of the computation that intervals with the usual amount account for.  Many longer ones in a row are usual,
-/// too: the load has moved to this rank.
+/// Share of the computation that intervals with the usual amount account for.  Many longer ones in a row that are alike
+/// are usual, too: the load has moved to this rank.
 double regularity(const std::vector<double>& intervals) {
   const double usual = lowest(intervals, 3);  // not the median: in bursts of two, half of the intervals are long
-  double all = 0, excess = 0, in_a_row = 0;
-  std::size_t row = 0;
-  for (std::size_t i = 0; i <= intervals.size(); ++i) {
-    const double d = i < intervals.size() ? intervals[i] : 0;
+  double all = 0, excess = 0;
+  std::vector<double> row;  // of longer ones
+  const auto end_row = [&] {
+    const double level = row.size() >= least_level ? median(row) : usual;
+    for (double d : row)
+      if (!alike(d, level)) excess += d - usual;
+    row.clear();
+  };
+  for (double d : intervals) {
     all += d;
-    if (is_long(d, usual)) {
-      ++row;
-      in_a_row += d - usual;
-      continue;
-    }
-    if (row < least_level) excess += in_a_row;
-    row = 0;
-    in_a_row = 0;
+    if (is_long(d, usual))
+      row.push_back(d);
+    else
+      end_row();
   }
+  end_row();
   return all > 0 ? 1 - excess / all : 0;
 }
 

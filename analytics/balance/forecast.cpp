@@ -11,6 +11,7 @@ constexpr double peak_gain = 0.3;                          // mean over about 5 
 constexpr Gains line_gains[] = {{0.5, 0.2}, {0.2, 0.05}};  // lines through about 3 and 10 steps
 constexpr double least_share = 0.2;       // lower bound of a line's prediction, as a share of the level
 constexpr double per_work_gain = 0.05;    // time per work: a mean over about 20 steps
+constexpr double least_work = 0.1;        // that time per work is learned from, as a share of the mean load
 constexpr double smallest_weight = 0.05;  // a trial's least load, as a share of the mean: no weight exceeds 20
 
 // A gain that weights the first steps equally.
@@ -135,12 +136,10 @@ void Forecast::learn_work(std::span<const double> load, std::span<const double> 
   work_.assign(work.begin(), work.end());
   work_line_.learn(work, line_gains[0], worked_);
   if (peak) return;
-  // A step counts by its share of the mean: if a rank has hardly any work, its time says little about what its work
-  // costs, and their ratio would be arbitrarily large.
+  // If a rank has hardly any work, its time says little about what its work costs.
   for (std::size_t i = 0; i < work.size(); ++i)
-    if (work[i] > 0)
-      per_work_[i] += gain(per_work_gain, ++per_work_steps_[i]) * (load[i] - per_work_[i] * work[i]) /
-                      std::max(work[i], work.back());
+    if (work[i] > 0 && work[i] >= least_work * work.back())
+      per_work_[i] += gain(per_work_gain, ++per_work_steps_[i]) * (load[i] / work[i] - per_work_[i]);
 }
 
 bool Forecast::knows(Predictor predictor) const {

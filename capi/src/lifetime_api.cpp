@@ -1,7 +1,5 @@
 // Configuration, initialization and finalization.
 #include "host.hpp"
-#include "runtime/history/report.hpp"
-#include "runtime/quiet_write.hpp"
 #include "state.hpp"
 
 #include <utility>
@@ -96,7 +94,7 @@ static effort_status finalize_session() {
     session::Session* s = capi::session();
     if (!s) return EFFORT_OK;
     // A session of one process starts with its first step.
-    if (!s->started() && (s->settings().verbose || s->settings().report == "summary")) say(engine::without_steps);
+    if (!s->started() && !capi::begun_by_adapter()) s->report_no_steps();
     const Status outcome = s->finalize();
     if (outcome == Status::ok) return EFFORT_OK;
     const std::string why = s->failure();

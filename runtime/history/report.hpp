@@ -15,8 +15,7 @@ struct RunTotals {
 
 /// What VERBOSE and REPORT say of a run without steps.
 inline constexpr const char* without_steps =
-    "effort_progress_step was never called, so nothing was analysed and no snapshot was written: call it at the end of "
-    "every step, on all ranks";
+    "effort_progress_step was never called, so nothing was analysed: call it at the end of every step, on all ranks";
 
 /// Text of REPORT=summary: regions by time, imbalance, worst rank, rebalances with price and gain, what ideal balance
 /// would save, the library's own cost.

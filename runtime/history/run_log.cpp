@@ -171,8 +171,10 @@ std::vector<std::string> RunLog::faults() const {
   for (const auto& [answer, f] : failed_callbacks_)
     out.push_back(
         "the rebalance callback failed with " + std::to_string(answer) + " at step " + std::to_string(f.first) +
-        (f.times > 1 ? " and " + std::to_string(f.times - 1) + " more times, the last at step " + std::to_string(f.last)
-                     : std::string()));
+        (f.times > 2
+             ? ", and " + std::to_string(f.times - 1) + " more times, the last at step " + std::to_string(f.last)
+         : f.times == 2 ? " and step " + std::to_string(f.last)
+                        : std::string()));
   return out;
 }
 

@@ -182,7 +182,9 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
     record_step(*stepping, last_step + 1, at);
     events->end_step(last_step, at);
   }
-  if (first_depth_ < 0) first_depth_ = stepping ? static_cast<std::int64_t>(stepping->depth) : 0;
+  stepping_ = stepping;
+  last_depth_ = stepping ? static_cast<std::int64_t>(stepping->depth) : 0;
+  if (first_depth_ < 0) first_depth_ = last_depth_;
   publish_definitions(out);
   read_slots(stepping, now);
 
@@ -225,13 +227,19 @@ void Recorder::add_final_notes(RecordStream& out) {
   publish_definitions(out);
 }
 
-/// A region around the whole run may be open at the end, but one that was begun later should have been ended.
+/// A region around the whole run may be open, or one around its end.  One that was begun between the first and the last
+/// step may be meant, too, but more often its end was forgotten.
 void Recorder::note_open_region() {
   const ThreadSlot* const own = this_thread_slot();
-  if (!own || !is_ours(*own) || first_depth_ < 0 || static_cast<std::int64_t>(own->depth) <= first_depth_) return;
-  registry_->note(("region '" + registry_->region_name(innermost(*own)).substr(0, 300) +
-                   "' was begun and never ended: the time since then counts for it; call effort_end on every way out "
-                   "of it")
+  if (!own || own != stepping_ || !is_ours(*own)) return;
+  const std::int64_t depth = std::min(static_cast<std::int64_t>(own->depth), last_depth_);
+  if (depth <= first_depth_) return;
+  // The region around an open one is on the stack.
+  const auto above = static_cast<std::size_t>(first_depth_) + 1;
+  const std::uint32_t region = above < own->depth ? region_of(own->stack[above]) : innermost(*own);
+  registry_->note(("region '" + registry_->region_name(region).substr(0, 300) +
+                   "' was begun during the run and was still open at its end: unless that is meant, a call of "
+                   "effort_end is missing, and time outside of regions counted for it")
                       .c_str());
 }
 

@@ -78,7 +78,7 @@ class Recorder {
   /// Discards the calling thread's time since its last boundary, which the library itself has used: it counts neither
   /// for a region nor for a price.
   void resume();
-  /// Appends the notes at the end of the run, about counters and about a region that was not ended.
+  /// Appends the notes at the end of the run, about counters and about a region that is still open.
   void add_final_notes(RecordStream& out);
   void set_phase(std::uint32_t phase) noexcept;
   /// From now on, all threads of this session record their events.  @param memory  this rank's
@@ -121,8 +121,10 @@ class Recorder {
   std::vector<SlotReader*> ours_;                     ///< the readers of this session's slots
   StepFrame frame_;
   std::size_t published_definitions_ = 0;
-  std::int64_t first_depth_ = -1;  ///< regions open in the stepping thread at the end of the first step; -1: not yet
-  MeasuringCost cost_;             ///< known from the first step on
+  const ThreadSlot* stepping_ = nullptr;  ///< of the last step; null: none
+  // Regions that were open in that thread when the first and the last step ended; -1: no step has ended.
+  std::int64_t first_depth_ = -1, last_depth_ = -1;
+  MeasuringCost cost_;  ///< known from the first step on
   const Reading reading_{load_, counters_, cost_};
   SamplingControl sampling_;
   std::uint64_t last_stamp_;

@@ -60,7 +60,7 @@ void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame
     for (SlotReader* reader : readers) offer_periods(*reader);
   }
   note_sampling(registry);
-  // A rank that mostly waits for others has little computing time, and what measuring takes there delays nobody.
+  // A rank that mostly waits for others has little computing time.  What measuring takes there rarely delays anybody.
   const bool matters = guard_.share() * seconds > limit_ * wall;
   exhausted_looks_ = guard_.exhausted() && matters ? exhausted_looks_ + 1 : 0;
   if (exhausted_looks_ >= exhausted_looks_before_note)

@@ -3,6 +3,7 @@
 #include "runtime/environment.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
+#include "runtime/history/report.hpp"
 #include "runtime/node/available_memory.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/session/attempt.hpp"
@@ -171,7 +172,7 @@ Status Session::finalize() {
   drain_engine();
   // Write the table even if the snapshot could not be written.  Report the worse of two failures.
   Attempt report;
-  if (engine_ && !report([&] { emit_report(); })) {
+  if (engine_ && !report([&] { emit_report(engine_->report()); })) {
     status = std::min(status, Status::io);
     Attempt()([&] { report_problem_ = report.why(); });
   }
@@ -179,8 +180,14 @@ Status Session::finalize() {
   return status;
 }
 
-void Session::emit_report() {
-  const std::string& text = engine_->report();
+void Session::report_no_steps() const {
+  if (settings_.report != "off")
+    emit_report(std::string("effort: ") + engine::without_steps + "\n");
+  else if (settings_.verbose)
+    say(engine::without_steps);
+}
+
+void Session::emit_report(const std::string& text) const {
   if (text.empty()) return;
   if (settings_.report == "summary")
     print_error(text.c_str());

@@ -52,6 +52,8 @@ class Session {
   /// Ends the session and returns ok or the error.  Collective if attached, unless the message library has been
   /// finalized.
   Status finalize();
+  /// Says under VERBOSE, or in the REPORT, that the session has not started because there was no step.
+  void report_no_steps() const;
   /// Called at the exit of a host that did not finalize.  The background thread ends, at the latest after its current
   /// window, or sleeps forever in an exchange that has begun.  The session must not be destroyed afterwards.
   void park();
@@ -86,7 +88,7 @@ class Session {
   void start_local();
   void drain_engine();
   void keep_for_exchange();
-  void emit_report();
+  void emit_report(const std::string& text) const;
   void late(const std::string& what) const;
 
   config::Settings settings_;

@@ -23,12 +23,21 @@ sampling::Accuracy with_default(double confidence, double error, const sampling:
 }  // namespace
 
 std::string absent_ranks(const config::Trace& settings, int n_ranks) {
-  std::int32_t largest = settings.pinned.empty() ? -1 : settings.pinned.back();
+  const auto note = [&](std::int32_t rank, const std::string& where) {
+    return "rank " + std::to_string(rank) + " is pinned for the trace, but the run has only " +
+           std::to_string(n_ranks) + (n_ranks == 1 ? " rank" : " ranks") + ": correct " + where +
+           " (ranks count from 0)";
+  };
+  // A range that begins in the run may extend beyond it: 0-1023 means all ranks.
+  for (std::size_t i = 0; i < settings.pinned.size(); ++i) {
+    const std::int32_t rank = settings.pinned[i];
+    if (rank >= n_ranks && (i == 0 || settings.pinned[i - 1] != rank - 1)) return note(rank, "TRACE_PIN");
+    if (rank >= n_ranks) break;
+  }
   for (const config::TraceGroup& group : settings.groups)
-    for (const auto& [first, last] : group.pinned) largest = std::max(largest, last);
-  if (largest < n_ranks) return "";
-  return "rank " + std::to_string(largest) + " is pinned for the trace, but the run has only " +
-         std::to_string(n_ranks) + (n_ranks == 1 ? " rank" : " ranks") + ": correct TRACE_PIN (ranks count from 0)";
+    for (const auto& [first, last] : group.pinned)
+      if (first >= n_ranks) return note(first, "`pinned` of trace_group '" + group.name + "'");
+  return "";
 }
 
 SampleRules::SampleRules(const config::Settings& settings, int n_ranks, const std::vector<int>& ranks,

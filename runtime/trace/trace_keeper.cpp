@@ -108,7 +108,7 @@ void TraceKeeper::open() {
   } catch (const CommunicatorError&) {
     throw;
   } catch (const std::exception& e) {
-    log_.note(std::string("this node is not traced: ") + e.what());
+    fail(std::string("could not be created: ") + e.what());
   }
 }
 
@@ -172,9 +172,30 @@ void TraceKeeper::keep(const window::Result& known, const WindowBlock& block, st
 void TraceKeeper::finish(std::int64_t steps) {
   if (!opened_) return;
   attempt(steps, [&] {
-    if (file_.good()) file_.append(record::trace::End{nodes_.rank(), steps});
+    if (file_.good() && failure_.empty()) file_.append(record::trace::End{nodes_.rank(), steps});
   });
   attempt(steps, [&] { file_.flush(); });
+  share_failures();
+}
+
+void TraceKeeper::fail(const std::string& what) {
+  failure_ = "the trace of node " + std::to_string(nodes_.rank()) + " " + what;
+  log_.note(failure_);
+}
+
+/// The notes of node 0 are the snapshot's.  Adds one to them on the failures of other nodes.
+void TraceKeeper::share_failures() {
+  const bool failed = !failure_.empty();
+  std::int64_t first = failed && nodes_.rank() > 0 ? nodes_.rank() : nodes_.size(), count = failed ? 1 : 0;
+  nodes_.allreduce(std::span(&first, 1), ReduceOp::min);
+  nodes_.allreduce(std::span(&count, 1), ReduceOp::sum);
+  if (first == nodes_.size()) return;
+  std::array<char, 1024> text{};
+  if (nodes_.rank() == first) failure_.copy(text.data(), text.size() - 1);
+  nodes_.bcast(std::span<char>(text), static_cast<int>(first));
+  if (nodes_.rank() == 0)
+    log_.note(text.data() + (count > 1 ? "; in all, the traces of " + std::to_string(count) + " nodes are incomplete"
+                                       : std::string()));
 }
 
 TraceEvents TraceKeeper::reader(int local) {

@@ -76,10 +76,12 @@ class TraceKeeper {
     } catch (const CommunicatorError&) {
       throw;
     } catch (const std::exception& e) {
-      log_.note("the trace of this node ends before step " + std::to_string(first) + ": " + e.what());
+      fail("ends before step " + std::to_string(first) + ": " + e.what());
       file_.close();
     }
   }
+  void fail(const std::string& what);
+  void share_failures();
   void note_no_room();
   sampling::KeptRanks choose(const window::Result& known, std::int64_t first, bool rebalanced);
   std::int64_t first_recorded(std::int64_t first);
@@ -120,6 +122,7 @@ class TraceKeeper {
   TraceFile file_;
   ClockOffset clock_;
   bool opened_ = false;
+  std::string failure_;  ///< the last one of this node, empty: none
   trace::Encoder encoder_;
   std::optional<reduction::WindowReducer> reducer_;
   std::int64_t window_ = 0;  ///< number of the next window

@@ -59,16 +59,17 @@ static const char* info_of(struct host host, int region_around) {
     host.in_step(step);
     CHECK_OK(effort_progress_step());
   }
+  CHECK_OK(effort_begin(halo)); /* around the end */
   CHECK_OK(effort_finalize());
   CHECK(snapshots_in(host.directory, path, sizeof path) == 1);
   return info_json(path);
 }
 
-static const char open_region[] = "region 'solve' was begun and never ended",
+static const char open_region[] = "region 'solve' was begun during the run and was still open at its end",
                   open_rebalance[] = "a rebalance was begun and never ended",
                   no_load[] = "no rank spent any time in a COMPUTE region",
                   failed_callback[] =
-                      "the rebalance callback failed with -3 at step 6 and 2 more times, the last at step 16",
+                      "the rebalance callback failed with -3 at step 6, and 2 more times, the last at step 16",
                   absent_rank[] = "rank 7 is pinned for the trace, but the run has only 1 rank";
 
 /* Exactly the notes that are wanted, of those above. */
@@ -135,6 +136,16 @@ int main(void) {
   unsetenv("EFFORT_TRACE");
   CHECK(strstr(stderr_of(never_steps), "effort: effort_progress_step was never called"));
   CHECK(snapshots_in(dir, NULL, 0) <= 0);
+  setenv("EFFORT_REPORT", "report.txt", 1);
+  CHECK(strstr(stderr_of(never_steps), "never called") == NULL);
+  unsetenv("EFFORT_REPORT");
+  char report[256] = "";
+  FILE* file = fopen("report.txt", "r");
+  if (CHECK(file != NULL)) {
+    CHECK(fgets(report, sizeof report, file) != NULL);
+    fclose(file);
+  }
+  CHECK(strstr(report, "effort_progress_step was never called"));
   CHECK(strstr(stderr_of(loses_its_snapshot), "effort: a snapshot was lost: "));
   return failures() != 0;
 }

@@ -215,6 +215,20 @@ static __attribute__((unused)) void errors(void) {
     barrier();
   }
   CHECK(codes[0] == codes[1]);
+  for (int kind = 0; kind < 3; ++kind) { /* blocking receives */
+    const int tag = 310 + kind;
+    int code = MPI_SUCCESS;
+    MPI_Message message;
+    expect("send", "careful", next, tag, 16, 0, 0);
+    expect("receive", "careful", before, tag, 0, 0, 0);
+    if (kind != 1) MPI_Send(long_out, 4, MPI_INT, next, tag, comm);
+    if (kind == 0) code = MPI_Recv(short_in, 1, MPI_INT, before, tag, comm, MPI_STATUS_IGNORE);
+    if (kind == 1)
+      code = MPI_Sendrecv(long_out, 4, MPI_INT, next, tag, short_in, 1, MPI_INT, before, tag, comm, MPI_STATUS_IGNORE);
+    if (kind == 2) MPI_Mprobe(before, tag, comm, &message, MPI_STATUS_IGNORE);
+    if (kind == 2) code = MPI_Mrecv(short_in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    CHECK(code != MPI_SUCCESS);
+  }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_free(&comm);
 }

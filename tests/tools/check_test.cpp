@@ -45,6 +45,14 @@ TEST_CASE("a check ends with 3 if the balance is worse than allowed") {
   CHECK(json["holds"] == false);
   CHECK(json["checks"][0]["what"] == "imbalance");
   CHECK(json["checks"][0]["limit"] == 0.05);
+
+  // Shares as percentages.
+  CHECK(scratch.run({"check", "run.effort", "--max-imbalance", "5%", "--json"}).json() == json);
+  CHECK(code({"--max-imbalance", "10.5%"}) == 0);
+  for (const char* wrong : {"%", "5 %", "nan", "inf", "-1", "5%%", ""}) {
+    CAPTURE(wrong);
+    CHECK(code({"--max-imbalance", wrong}) == 2);
+  }
 }
 
 TEST_CASE("a check against an earlier run") {

@@ -77,7 +77,7 @@ class Collectives {
     return at != places.end() && at->rank == part.rank ? &*at : nullptr;
   }
 
-  /// A communicator with unknown members, such as MPI_COMM_SELF, counts as a separate one on each rank.
+  /// MPI_COMM_SELF, and a communicator with unknown members, count as a separate one on each rank.
   std::pair<std::uint32_t, std::int32_t> group(const CollectivePart& part) const {
     const bool known = part.communicator < places_.size() && !places_[part.communicator].empty();
     return {part.communicator, known ? -1 : part.rank};

@@ -148,6 +148,12 @@ std::vector<std::string> name_texts(const std::vector<std::string>& names, std::
   return out;
 }
 
+void number_equal(std::vector<std::string>& texts) {
+  std::map<std::string, int> seen;
+  for (std::string& text : texts)
+    if (const int n = ++seen[text]; n > 1) text += " #" + std::to_string(n);
+}
+
 Table::Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}
 
 void Table::add(std::vector<std::string> cells) {

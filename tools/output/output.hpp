@@ -34,6 +34,8 @@ std::string amount_text(double value, const std::string& unit);
 std::string name_text(const std::string& name, std::size_t width = 40);
 /// The same for the rows of a table: names that differ are shown differently, by the part in which they differ.
 std::vector<std::string> name_texts(const std::vector<std::string>& names, std::size_t width);
+/// Appends " #2", " #3", ... to texts that are equal, such as those of calls from places whose lines are not known.
+void number_equal(std::vector<std::string>& texts);
 
 /// Rows of a long table that are printed without --all.
 constexpr std::size_t rows_shown = 10;

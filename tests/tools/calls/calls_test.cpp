@@ -286,6 +286,12 @@ TEST_CASE("calls: a recording that has not begun does not hide the others") {
         std::string::npos);
 }
 
+TEST_CASE("equal texts are numbered") {
+  std::vector<std::string> texts{"solve", "halo", "halo", "step", "halo"};
+  effort::tools::number_equal(texts);
+  CHECK(texts == std::vector<std::string>{"solve", "halo", "halo #2", "step", "halo #3"});
+}
+
 TEST_CASE("names of a table that differ are shown differently, however short they are cut") {
   using effort::tools::name_texts;
   const std::string start(30, 'a'), end(30, 'z');

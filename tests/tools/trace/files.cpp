@@ -4,7 +4,9 @@
 #include "record/trace/writer.hpp"
 #include "traces.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace effort::tools::test {
 
@@ -83,7 +85,11 @@ void write_files(const Trace& trace, const std::filesystem::path& directory, std
     trace::Encoder encoder(trace.bound);
     std::optional<reduction::WindowReducer> reducer;
     if (!trace.reduction.empty()) reducer.emplace(*reduction::method_from(trace.reduction));
+    const std::vector<OpenTrace> without_end = trace.without_end.value_or(std::vector<OpenTrace>{});
+    const auto open =
+        std::find_if(without_end.begin(), without_end.end(), [&](const auto& o) { return o.node == node; });
     for (std::size_t w = 0; w < trace.windows.size(); ++w) {
+      if (open != without_end.end() && trace.windows[w].last_step > open->last_step) break;
       const file::Window window = window_of(trace, trace.windows[w], node, offset);
       writer.append(window);
       for (const TraceThread& thread : trace.threads) {
@@ -113,7 +119,7 @@ void write_files(const Trace& trace, const std::filesystem::path& directory, std
         }
       }
     }
-    if (node >= trace.nodes_without_end)
+    if (open == without_end.end())
       writer.append(file::End{node, trace.windows.empty() ? 0 : trace.windows.back().last_step + 1});
   }
 }

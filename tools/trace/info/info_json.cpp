@@ -128,7 +128,12 @@ ordered_json trace_info_json(const TraceFindings& f) {
   out["time_bound"] = {{"relative_ppm", trace.bound.relative_ppm}, {"absolute_ns", trace.bound.absolute_ns}};
   out["damaged_chunks"] = trace.damaged_chunks;
   out["steps"] = trace.steps < 0 ? ordered_json(nullptr) : ordered_json(trace.steps);
-  out["nodes_without_end"] = trace.nodes_without_end;
+  out["without_end"] = nullptr;
+  if (trace.without_end) {
+    out["without_end"] = ordered_json::array();
+    for (const OpenTrace& open : *trace.without_end)
+      out["without_end"].push_back({{"node", open.node}, {"last_step", open.last_step}});
+  }
   out["sampled_windows"] = f.calls.windows;
   out["measured_windows"] = f.calls.measured;
   out["counted_windows"] = f.calls.counted;

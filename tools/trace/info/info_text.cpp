@@ -122,7 +122,12 @@ std::string sampled_answer(const Trace& trace, const Tally& tally) {
   if (!tally.partners.empty())
     out += " Of " + plural(static_cast<std::int64_t>(tally.partners.size()), "partner") +
            " only the messages with kept ranks were recorded.";
-  if (trace.nodes_without_end > 0) out += " The trace breaks off before the end of the run.";
+  if (trace.without_end && !trace.without_end->empty())
+    out += " The trace has no end" +
+           (static_cast<std::int32_t>(trace.without_end->size()) < trace.n_nodes
+                ? " on " + std::to_string(trace.without_end->size()) + " of " + plural(trace.n_nodes, "node")
+                : std::string()) +
+           ".";
   if (trace.damaged_chunks > 0)
     out += " Parts of the files are damaged, so what they held is missing in all that follows.";
   return out + "\n";
@@ -208,6 +213,7 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < shown; ++i) paths.push_back(calls[i].path);
   paths = name_texts(paths, 60);
+  number_equal(paths);
   for (std::size_t i = 0; i < shown; ++i) {
     const CallEstimate& call = calls[i];
     const auto cell = [&](bool known, const sampling::Estimate& estimate, auto&& text, bool whole = false) {

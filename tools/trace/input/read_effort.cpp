@@ -142,8 +142,15 @@ void Assembly::take_ends(const file::Reader& reader) {
     ended.insert(end.node);
     trace_.steps = std::max(trace_.steps, end.steps);
   }
+  std::map<std::int32_t, std::int64_t> last;  // step, by node
+  for (const file::Window& window : reader.windows()) {
+    const auto [at, fresh] = last.emplace(window.node, window.last_step);
+    at->second = std::max(at->second, window.last_step);
+  }
+  if (!trace_.without_end) trace_.without_end.emplace();
   for (const file::Header::Node& node : reader.header().nodes)
-    trace_.nodes_without_end += ended.count(node.node) > 0 ? 0 : 1;
+    if (ended.count(node.node) == 0)
+      trace_.without_end->push_back({node.node, last.count(node.node) > 0 ? last.at(node.node) : -1});
 }
 
 void Assembly::take_names(const file::Names& names) {
@@ -347,7 +354,7 @@ void Assembly::note_missing() {
   if (fs::is_directory(trace_.path) && there < trace_.n_nodes)
     notes.push_back("the files of " + count_text(static_cast<std::uint64_t>(trace_.n_nodes - there), "node") + " of " +
                     std::to_string(trace_.n_nodes) + " are missing: their ranks count as not kept");
-  note_end(trace_, there);
+  note_end(trace_, nodes_there_.size());
   note_unknown_communicators(trace_);
   if (undescribed_ > 0)
     notes.push_back("the description of the window is lost for " + count_text(undescribed_, "part") +

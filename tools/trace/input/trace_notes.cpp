@@ -2,6 +2,10 @@
 
 #include "tools/output/output.hpp"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace effort::tools {
 
 using trace::Kind;
@@ -45,18 +49,20 @@ void note_first_step(Trace& trace) {
       "the first step ends; after effort_init_mpi, at once");
 }
 
-void note_end(Trace& trace, std::int32_t there) {
-  if (trace.nodes_without_end == 0) return;
-  const bool all = trace.nodes_without_end == there;
-  const std::string after = trace.windows.empty() || trace.windows.back().last_step < 0
-                                ? std::string("")
-                                : " after step " + std::to_string(trace.windows.back().last_step);
-  trace.notes.push_back(
-      (all ? std::string("the trace has no end")
-           : "the trace of " + count_text(static_cast<std::uint64_t>(trace.nodes_without_end), "node") +
-                 " has no end") +
-      ": the run was killed or switched off, is still going on, or could not write its files; what it did" + after +
-      " is missing");
+void note_end(Trace& trace, std::size_t there) {
+  if (!trace.without_end || trace.without_end->empty()) return;
+  constexpr std::size_t most = 4;
+  const std::vector<OpenTrace>& open = *trace.without_end;
+  std::string text = open.size() == there ? std::string("the trace has no end")
+                                          : "the trace of " + count_text(open.size(), "node") + " has no end";
+  for (std::size_t i = 0; i < std::min(open.size(), most); ++i) {
+    text += (i == 0 ? " (node " : ", node ") + std::to_string(open[i].node);
+    text += open[i].last_step < 0 ? " has no window" : " breaks off after step " + std::to_string(open[i].last_step);
+  }
+  text += open.size() > most ? ", ...)" : ")";
+  trace.notes.push_back(text +
+                        ": the run was killed, ended without effort_finalize, was switched off, is still going on, or "
+                        "could not write its files");
 }
 
 void note_unknown_communicators(Trace& trace) {
@@ -66,9 +72,10 @@ void note_unknown_communicators(Trace& trace) {
       collectives += event.kind == Kind::collective && trace.communicators[event.id].unknown() ? 1 : 0;
   if (collectives == 0) return;
   trace.notes.push_back(
-      "the members of the communicator are unknown for " + count_text(collectives, "call") +
-      " of collectives (a communicator is one of more than 4,096, has ranks from outside of MPI_COMM_WORLD, or has "
-      "many ranks in an irregular order): they are counted, but not examined for waiting nor exported to OTF2");
+      count_text(collectives, "collective call") +
+      " used communicators whose members are not known (they are among those after the first 4,096, have ranks from "
+      "outside of MPI_COMM_WORLD or many ranks in an irregular order, or their description is lost): they are counted, "
+      "but not examined for waiting, and not exported to OTF2");
 }
 
 }  // namespace effort::tools

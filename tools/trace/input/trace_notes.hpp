@@ -1,7 +1,7 @@
 // Notes on what a trace lacks, and how accurate it is.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 
 #include "tools/trace/model/trace.hpp"
 
@@ -14,7 +14,7 @@ void note_rebuilt(Trace& trace);
 /// Adds a note if no kept rank has events before its second step.
 void note_first_step(Trace& trace);
 /// Adds a note if the trace of some of the `there` nodes breaks off.
-void note_end(Trace& trace, std::int32_t there);
+void note_end(Trace& trace, std::size_t there);
 /// Adds a note on collectives of communicators whose members are unknown.  Messages between two ranks name ranks of the
 /// run, and need no members.
 void note_unknown_communicators(Trace& trace);

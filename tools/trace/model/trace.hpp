@@ -94,6 +94,12 @@ struct TraceThread {
   std::vector<TraceSpan> spans;    ///< ordered by time; they cover the events
 };
 
+/// The trace of a node that breaks off.
+struct OpenTrace {
+  std::int32_t node = 0;
+  std::int64_t last_step = -1;  ///< of the last window that is there; -1: none is
+};
+
 struct Trace {
   std::string path;       ///< as given
   std::string recorder;   ///< "effort 0.1.0", or what wrote the OTF2 archive
@@ -111,14 +117,15 @@ struct Trace {
   std::vector<record::Module> modules;  ///< that names of regions point into
   std::vector<TraceCommunicator> communicators;
   std::vector<std::string> phases, units;
-  std::vector<TraceWindow> windows;    ///< ascending
-  std::vector<TraceThread> threads;    ///< by rank, then thread
-  std::int64_t steps = -1;             ///< of the run, -1: unknown, because it did not end regularly
-  std::int32_t nodes_without_end = 0;  ///< whose trace breaks off, as far as the files' version tells
-  std::int64_t dropped_steps = 0;      ///< steps of all ranks that did not fit into a ring
-  std::uint64_t bytes = 0;             ///< of all files
-  std::size_t damaged_chunks = 0;      ///< parts of the files that cannot be read
-  std::vector<std::string> notes;      ///< missing parts and corrections of the data, a sentence each
+  std::vector<TraceWindow> windows;  ///< ascending
+  std::vector<TraceThread> threads;  ///< by rank, then thread
+  std::int64_t steps = -1;           ///< of the run, -1: unknown, because it did not end regularly
+  /// Nodes whose trace has no end, ascending.  None: the file's format does not tell.
+  std::optional<std::vector<OpenTrace>> without_end;
+  std::int64_t dropped_steps = 0;  ///< steps of all ranks that did not fit into a ring
+  std::uint64_t bytes = 0;         ///< of all files
+  std::size_t damaged_chunks = 0;  ///< parts of the files that cannot be read
+  std::vector<std::string> notes;  ///< missing parts and corrections of the data, a sentence each
 
   std::uint64_t events() const;
   /// All spans that were rebuilt, as one: error90_ns is the largest after the worst tenth of the spans is left out.

@@ -8,9 +8,11 @@
 
 #include "../../command.hpp"
 #include "../traces.hpp"
+#include "tools/trace/export/export.hpp"
 
 using namespace effort::tools;
 using namespace effort::tools::test;
+using effort::trace::Kind;
 
 TEST_CASE("a trace without step 0 says why") {
   const auto note_with = [](std::uint64_t first) {
@@ -32,23 +34,31 @@ TEST_CASE("a trace without step 0 says why") {
 }
 
 TEST_CASE("a trace that breaks off says so, and where") {
-  for (const std::int32_t nodes : {0, 1, 2}) {
+  const std::int64_t first = small_trace(false).windows.front().last_step,
+                     last = small_trace(false).windows.back().last_step;
+  for (const std::vector<OpenTrace>& open :
+       {std::vector<OpenTrace>{}, std::vector<OpenTrace>{{1, first}}, std::vector<OpenTrace>{{0, last}, {1, -1}}}) {
     const Scratch scratch;
     Trace trace = small_trace(false);
-    trace.nodes_without_end = nodes;
+    trace.without_end = open;
     write_files(trace, scratch / "t");
     const Trace got = read_trace((scratch / "t").string());
-    const std::int64_t last = trace.windows.back().last_step;
-    CHECK(got.nodes_without_end == nodes);
-    CHECK(got.steps == (nodes < 2 ? last + 1 : -1));
-    CHECK(mentions(got.notes, "the trace has no end: ") == (nodes == 2));
-    CHECK(mentions(got.notes, "the trace of 1 node has no end: ") == (nodes == 1));
-    CHECK(mentions(got.notes, "after step " + std::to_string(last) + " is missing") == (nodes > 0));
+    REQUIRE(got.without_end.has_value());
+    REQUIRE(got.without_end->size() == open.size());
+    CHECK(got.steps == (open.size() < 2 ? last + 1 : -1));
+    CHECK(mentions(got.notes, " has no end") == !open.empty());
+    if (open.size() == 1)
+      CHECK(mentions(got.notes,
+                     "the trace of 1 node has no end (node 1 breaks off after step " + std::to_string(first) + "): "));
+    if (open.size() == 2)
+      CHECK(mentions(got.notes, "the trace has no end (node 0 breaks off after step " + std::to_string(last) +
+                                    ", node 1 has no window): "));
     const std::string text = scratch.run({"trace", "info", "t"}).out;
-    CHECK((text.find("The trace breaks off before the end of the run.") != std::string::npos) == (nodes > 0));
+    CHECK((text.find("The trace has no end on 1 of 2 nodes.") != std::string::npos) == (open.size() == 1));
+    CHECK((text.find("The trace has no end.") != std::string::npos) == (open.size() == 2));
     const auto info = scratch.run({"trace", "info", "t", "--json"}).json();
-    CHECK(info["nodes_without_end"] == nodes);
-    CHECK(info["steps"].is_null() == (nodes == 2));
+    CHECK(info["without_end"].size() == open.size());
+    CHECK(info["steps"].is_null() == (open.size() == 2));
   }
 }
 
@@ -70,5 +80,13 @@ TEST_CASE("collectives of a communicator with unknown members are counted, and n
   REQUIRE(got.communicators.size() == 4);
   CHECK(got.communicators[2].self);
   CHECK(got.communicators[3].unknown());
-  CHECK(mentions(got.notes, "unknown for 4 calls of collectives"));
+  if (!otf2_available()) SKIP("effort was built without OTF2");
+  scratch.run({"trace", "export", "t", "--format", "otf2", "-o", "archive"});
+  const Trace archive = read_trace((scratch / "archive/traces.otf2").string());
+  std::size_t collectives = 0;
+  for (const TraceThread& thread : archive.threads)
+    collectives += static_cast<std::size_t>(std::count_if(thread.events.begin(), thread.events.end(),
+                                                          [](const auto& e) { return e.kind == Kind::collective; }));
+  CHECK(collectives == 4);
+  CHECK(mentions(got.notes, "4 collective calls used communicators whose members are not known"));
 }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -228,6 +229,15 @@ TEST_CASE("the rule depends on the recent past only") {
   for (std::uint64_t i = 0; i < 300; ++i) run.call(100 + i % 50, 1);
   for (int i = 0; i < 60; ++i) run.call(reduction, 2);
   CHECK(run.rule().path == reduction);
+}
+
+TEST_CASE("quick calls at the start, and then calls at irregular times, are no steps") {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> decades(0, 1.6);
+  Run run;
+  for (int i = 0; i < 60; ++i) run.call(reduction, 1);
+  for (int i = 0; i < 60; ++i) run.call(reduction, 10 * std::pow(10.0, decades(random)));
+  CHECK(run.rule().path == 0);
 }
 
 TEST_CASE("if the load moves to a rank for a while, the interval between rebalances is not taken for the step") {

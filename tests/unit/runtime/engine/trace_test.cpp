@@ -5,7 +5,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace effort;
 using namespace effort::engine;
@@ -128,6 +134,49 @@ TEST_CASE("a trace that cannot be written leaves the run and its hints as they a
   w.run();
   check_same_everywhere(w, 4);
   for (const std::string& failure : w.failures) CHECK((failure.empty() || failure.starts_with("a snapshot was lost")));
+}
+
+namespace {
+
+/// The host takes the descriptor of a node's trace file away.
+void take_descriptor(const std::string& directory, const std::string& name) {
+  struct stat file {
+  }, open{};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory))
+    if (entry.path().filename() == name) ::stat(entry.path().c_str(), &file);
+  const int other = ::open("/dev/null", O_RDWR);
+  for (int descriptor = 3; descriptor < 256; ++descriptor)
+    if (file.st_ino != 0 && ::fstat(descriptor, &open) == 0 && open.st_ino == file.st_ino && open.st_dev == file.st_dev)
+      ::dup2(other, descriptor);
+  ::close(other);
+}
+
+}  // namespace
+
+TEST_CASE("the snapshot's notes say why the traces of other nodes end early, and these have no end") {
+  World w;
+  w.ranks_per_node = {2, 1, 1};
+  w.settings.trace.on = true;
+  w.before_step_ends = [&](int rank, int step, session::RankClient&) {
+    if (rank != 0 || step != 25) return;
+    for (const char* name : {"node-00001.trc", "node-00002.trc"}) take_descriptor(w.settings.snapshot_dir, name);
+  };
+  w.run();
+  for (const std::string& failure : w.failures) CHECK(failure.empty());
+  std::map<std::string, std::size_t> ends;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() == ".trc")
+      ends[entry.path().filename()] = record::trace::Reader(entry.path()).ends().size();
+    if (entry.path().extension() != ".effort") continue;
+    record::Reader snapshot(entry.path());
+    const auto& notes = snapshot.run().notes;
+    CHECK(std::count_if(notes.begin(), notes.end(), [](const std::string& note) {
+            return note.starts_with("the trace of node 1 ends before step ") &&
+                   note.ends_with("; in all, the traces of 2 nodes are incomplete");
+          }) == 1);
+  }
+  CHECK(ends ==
+        std::map<std::string, std::size_t>{{"node-00000.trc", 1}, {"node-00001.trc", 0}, {"node-00002.trc", 0}});
 }
 
 namespace {
