@@ -16,7 +16,9 @@ static int slot_of(int rank) {
   return slot;
 }
 
-int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* node) {
+/* Unlike Open MPI's, MPICH's header does not make the library's functions visible. */
+__attribute__((visibility("default"))) int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                                                                MPI_Comm* node) {
   (void)type, (void)info;
   int rank;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
