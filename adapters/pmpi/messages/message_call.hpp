@@ -80,6 +80,7 @@ class MessageCall {
   void send();
   void receive();
   void received(bool succeeded);
+  void received_part();
   Request* add(Communicator& c, int peer, int tag, bool sends);
   void start(bool sends);
   void bind(MPI_Request handle);
@@ -176,7 +177,7 @@ class MessageCall {
   bool own_status_ = false;  ///< the statuses are in statuses_
   std::uint32_t region_ = 0;
   Communicator* communicator_ = nullptr;  ///< of a receive; used until it is over
-  int source_ = -1, tag_ = -1;            ///< what it was posted with, as records have them; -1: any
+  int found_source_ = 0, found_tag_ = 0;  ///< of the message that MPI_Mrecv receives
   int error_ = MPI_SUCCESS;
   std::uint32_t number_ = none;  ///< of the request that the call is about
   bool any_ = false;

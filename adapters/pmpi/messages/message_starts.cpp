@@ -42,8 +42,6 @@ void MessageCall::receive() {
   communicator_ = communicator_at(info(call_).comm);
   if (!communicator_) return;
   use(*communicator_);
-  source_ = peer_of(*communicator_, a_.integer(source_place(call_)));
-  tag_ = tag_of(a_.integer(source_place(call_) + 1));
   open();
   if (records_ || a_.integer(source_place(call_)) == MPI_ANY_SOURCE) want_status(1);
 }
@@ -57,13 +55,21 @@ void MessageCall::received(bool succeeded) {
   if (s)
     put(RecordKind::receive, communicator_, communicator_->world_rank(s->MPI_SOURCE), received_bytes(*s), s->MPI_TAG,
         0);
-  else if (source_ >= 0 && tag_ >= 0 && is_truncated(error_))  // not every implementation fills the status then
-    put(RecordKind::receive, communicator_, source_, 0, tag_, 0);
+  else if (is_truncated(error_))
+    received_part();
   if (traffic_on) {
     const int source = s ? s->MPI_SOURCE : call_ == Call::Mrecv ? MPI_ANY_SOURCE : a_.integer(source_place(call_));
     count_time(communicator_->world_rank(source), false);
   }
   drop(*communicator_);
+}
+
+/// A blocking receive has failed although it has taken its message.  Not every implementation fills the status then.
+void MessageCall::received_part() {
+  const bool found = call_ == Call::Mrecv;
+  const int source = peer_of(*communicator_, found ? found_source_ : a_.integer(source_place(call_)));
+  const int tag = tag_of(found ? found_tag_ : a_.integer(source_place(call_) + 1));
+  if (source >= 0 && tag >= 0) put(RecordKind::receive, communicator_, source, 0, tag, 0);
 }
 
 // ---- requests
@@ -228,8 +234,8 @@ void MessageCall::receive_found() {
   const auto known = shared().found.find(word_of(a_.message(3)));
   if (known == shared().found.end()) return;
   communicator_ = known->second.communicator;  // takes over the use count
-  source_ = peer_of(*communicator_, known->second.source);
-  tag_ = tag_of(known->second.tag);
+  found_source_ = known->second.source;
+  found_tag_ = known->second.tag;
   shared().found.erase(known);
   open();
   want_status(1);
