@@ -192,10 +192,8 @@ std::vector<std::int32_t> draw(const PlannedSample& s, std::size_t n, std::uint6
   return draw_by_stratum(s.part.empty() ? one : s.part, s.size, {}, seed, window);
 }
 
-double independent_probability(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
-                               std::int64_t affordable) {
-  PlannedSample sample = plan_sample(targets, std::vector<std::int32_t>(n), 1, groups);
-  shrink(sample, affordable);
+double independent_probability(std::span<const Target> targets, std::size_t n, std::span<const Group> groups) {
+  const PlannedSample sample = plan_sample(targets, std::vector<std::int32_t>(n), 1, groups);
   return static_cast<double>(sample.total()) / static_cast<double>(n);
 }
 

@@ -57,11 +57,9 @@ std::vector<std::int32_t> draw(const PlannedSample& sample, std::size_t n, std::
 
 /// The probability with which every rank is drawn independently, such that the accuracies are kept on average (AMPL's
 /// global update).  Strata do not help here, because nothing ensures that each gets its share of the sample.
-/// @param affordable  the most ranks
 /// @throws std::invalid_argument as plan_samples()
 /// Time O(n targets).
-double independent_probability(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
-                               std::int64_t affordable);
+double independent_probability(std::span<const Target> targets, std::size_t n, std::span<const Group> groups);
 
 /// Whether a rank is drawn in a window in which every rank is drawn with this probability, independently (AMPL's global
 /// update, Gamblin 2009, section 4.3.2).  Needs no information about other ranks.

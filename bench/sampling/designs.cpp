@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analytics/cluster/clara.hpp"
+#include "analytics/sampling/changes.hpp"
 #include "analytics/sampling/estimate.hpp"
 #include "analytics/sampling/kept_ranks.hpp"
 #include "bench/sampling/parts.hpp"
@@ -11,7 +12,7 @@
 namespace effort::bench {
 namespace {
 
-constexpr std::size_t update = 4;  // windows for which AMPL's subset stays, as in its example (dissertation 4.3.4)
+constexpr std::size_t update = 4;  // windows for which a decision stays, as in AMPL's example (dissertation 4.3.4)
 
 using sampling::Draw;
 using sampling::Unit;
@@ -54,26 +55,58 @@ Drawn retrospective(std::span<const double> load, const Strata& strata, std::siz
                                          static_cast<std::int64_t>(load.size())));
 }
 
-/// The library's choice before a window (runtime/trace/sample_schedule.cpp), from the loads and strata of the last
-/// window of the interval before.  AMPL's `subset` is one draw for the interval; with its `global`, each rank is drawn
-/// independently in each window.
-sampling::DrawnSample subset(std::span<const double> before, const Strata& strata, std::size_t window,
-                             const sampling::Accuracy& accuracy, std::int64_t stream) {
-  sampling::DrawnSample out;
-  out.plan = sampling::plan_sample({{{before, accuracy}}}, strata.label[window], strata.k, {});
-  out.ranks = sampling::draw(out.plan, before.size(), static_cast<std::uint64_t>(stream));
-  return out;
-}
+/// The library's choice before a window (runtime/trace/sample_schedule.cpp), from the loads and strata of an earlier
+/// one. AMPL's `subset` is one draw for some windows; with its `global`, each rank is drawn independently in each
+/// window.
+class Advance {
+ public:
+  Advance(Kept design, const sampling::Accuracy& accuracy) : design_(design), accuracy_(accuracy) {}
 
-sampling::DrawnSample global(std::span<const double> before, const sampling::Accuracy& accuracy, std::int64_t stream) {
-  const auto n = static_cast<std::int32_t>(before.size());
-  const double each = sampling::independent_probability({{{before, accuracy}}}, before.size(), {}, n);
-  sampling::DrawnSample out{{{}, {n}, {0}}, {}};
-  for (std::int32_t r = 0; r < n; ++r)
-    if (sampling::is_drawn_independently(r, each, static_cast<std::uint64_t>(stream))) out.ranks.push_back(r);
-  out.plan.size[0] = static_cast<std::int64_t>(out.ranks.size());
-  return out;
-}
+  /// Decides from a window's loads, if a decision is due.  Every window, ascending.
+  void decide(std::span<const double> load, std::span<const std::int32_t> stratum, int k, std::size_t window) {
+    const sampling::Target target{load, accuracy_};
+    if (design_ == Kept::subset) {
+      changes_.add(plan_, target);
+    } else {
+      changes_.add(each_, target);
+    }
+    renewed_ = changes_.size() < update || window % update == 0;
+    if (!renewed_) return;
+    if (design_ == Kept::subset) {
+      plan_ = sampling::plan_sample({{target}}, stratum, k, {});
+    } else {
+      plan_ = {{}, {static_cast<std::int64_t>(load.size())}, {0}};
+    }
+    if (window % update == 0) changes_.count_from(plan_, target);
+    if (design_ == Kept::subset) {
+      changes_.allow_for(plan_, target);
+    } else {
+      each_ = changes_.allow_for(sampling::independent_probability({{target}}, load.size(), {}), target);
+    }
+  }
+  /// The sample of a window, in one of the repetitions.
+  void draw(sampling::DrawnSample& sample, std::size_t ranks, std::int64_t stream) const {
+    if (design_ == Kept::subset) {
+      if (!renewed_) return;
+      sample.plan = plan_;
+      sample.ranks = sampling::draw(plan_, ranks, static_cast<std::uint64_t>(stream));
+      return;
+    }
+    const auto n = static_cast<std::int32_t>(ranks);
+    sample = {{{}, {n}, {0}}, {}};
+    for (std::int32_t r = 0; r < n; ++r)
+      if (sampling::is_drawn_independently(r, each_, static_cast<std::uint64_t>(stream))) sample.ranks.push_back(r);
+    sample.plan.size[0] = static_cast<std::int64_t>(sample.ranks.size());
+  }
+
+ private:
+  Kept design_;
+  sampling::Accuracy accuracy_;
+  sampling::Changes changes_;
+  sampling::PlannedSample plan_;
+  double each_ = 0;
+  bool renewed_ = false;
+};
 
 double estimate(const Drawn& drawn, std::span<const double> load) {
   if (drawn.units.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -111,20 +144,19 @@ Outcome evaluate(const Population& population, const Strata& strata, Kept design
   Outcome out;
   std::size_t windows = 0;
   std::vector<sampling::DrawnSample> held(static_cast<std::size_t>(draws));
+  Advance advance(design, accuracy);
   for (std::size_t w = 0; w < population.windows.size(); ++w) {
     const std::vector<double> load = population.loads(w);
     // The designs that decide before a window need a window before it; all designs are judged by the same windows.
     if (w == 0) continue;
-    const std::size_t start = (w - 1) / update * update;  // last window of the interval before
-    const std::vector<double> before = design == Kept::retrospective ? load : population.loads(start);
+    if (design != Kept::retrospective) advance.decide(population.loads(w - 1), strata.label[w - 1], strata.k, w - 1);
     double truth = 0;
     for (const double x : load) truth += x;
     int within = 0;
     for (int i = 0; i < draws; ++i) {
       const auto each = static_cast<std::int64_t>(w) * draws + i;
       sampling::DrawnSample& sample = held[static_cast<std::size_t>(i)];
-      if (design == Kept::global) sample = global(before, accuracy, each);
-      if (design == Kept::subset && (w - 1) % update == 0) sample = subset(before, strata, start, accuracy, each);
+      if (design != Kept::retrospective) advance.draw(sample, load.size(), each);
       const Drawn drawn = design == Kept::retrospective
                               ? retrospective(load, strata, w, accuracy, each)
                               : drawn_of(sampling::choose_ranks(facts_of(load, strata, w, each), sample,

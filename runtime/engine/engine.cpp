@@ -300,6 +300,7 @@ void Engine::describe_window() {
   described_ = true;
   if (tracer_ || schedule_.decides_in_advance())
     rules_.measure(nodes_, collector_.block(), analyzer_->since(), followed_);
+  if (followed_ == collector_.window_end()) schedule_.learn(*known_, rules_, collector_.block().first_step);
 }
 
 /// Chooses the sample of coming windows, if samples are drawn in advance.
