@@ -13,7 +13,7 @@ namespace effort::pmpi {
 
 EFFORT_IN_EVERY_THREAD __thread Thread* this_thread = nullptr;
 EFFORT_IN_EVERY_THREAD __thread Caller caller = {};
-std::uint64_t poll_gap = 0, least_gap = 0, long_computation = 0;
+std::uint64_t poll_gap = 0, longest_interruption = 0, least_gap = 0, long_computation = 0;
 std::int64_t ns_per_tick = std::int64_t{1} << 32;
 bool armed = false;
 
@@ -145,6 +145,12 @@ void Thread::read_cpu_clock(Site& site) {
   --site.reads;
 }
 
+bool Thread::interrupted(std::uint64_t gap, std::uint64_t now) {
+  const std::uint64_t polled = now - gap - polling_since;
+  polling_since = now;
+  return gap < longest_interruption && gap < polled / 8;
+}
+
 void Thread::count_long_gap(std::uint64_t gap) {
   const auto elapsed = static_cast<std::int64_t>(gap), at_most = static_cast<std::int64_t>(long_computation);
   const std::int64_t took = cpu_left_ >= 0 ? ticks_of_ns(measure::thread_cpu_ns() - cpu_left_) : elapsed;
@@ -246,7 +252,7 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
   const std::uint64_t gap = slot.last_boundary() - thread.left;
   if (steps_want_cpu_time) thread.count_computation(gap);
   if (!outermost && gap < least_gap) return;
-  const bool waited = thread.waited(site, gap);
+  const bool waited = thread.waited(site, gap, slot.last_boundary());
   const auto to = static_cast<std::uint32_t>(waited ? site.region : thread.pair(site));
   slot.short_path() ? measure::claim_ticks(slot, to, waited) : port().claim(slot, to);
 }

@@ -23,6 +23,8 @@ namespace effort::pmpi {
 
 /// A gap between two polls at the same place is waiting, not computation, if it is shorter than this (ticks).
 extern std::uint64_t poll_gap;
+/// So is a longer one up to this length (ticks) that looks like an interruption (Thread::interrupted).
+extern std::uint64_t longest_interruption;
 /// In an explicitly instrumented host, a gap shorter than this is added to the next one (ticks).
 extern std::uint64_t least_gap;
 /// Computation of at least this length justifies reading the CPU clock (ticks).
@@ -97,10 +99,15 @@ class Thread {
   effort_region_id pair(const Path& to) noexcept;
 
   /// Whether the time between the last call that split and one from this site was waiting: both are polls at one place,
-  /// and the first one found nothing.
-  bool waited(const Site& site, std::uint64_t gap) const {
-    return polled_in_vain && last->path == site.path && gap < poll_gap;
+  /// and the first one found nothing.  @param now  when the gap ended
+  bool waited(const Site& site, std::uint64_t gap, std::uint64_t now) {
+    if (polled_in_vain && last->path == site.path) return gap < poll_gap || interrupted(gap, now);
+    polling_since = now;
+    return false;
   }
+  /// Whether a gap between polls took at most an eighth of the polling since the last long one.  The timer of a virtual
+  /// machine interrupts a thread about a thousand times a second, for up to 50 microseconds.
+  bool interrupted(std::uint64_t gap, std::uint64_t now);
 
   /// From now on, computation begins at this path, which does not belong to a call.
   void pass(const Path& landmark);
@@ -128,6 +135,7 @@ class Thread {
 
   int nesting = 0;                   ///< wrappers that this thread is in
   bool polled_in_vain = false;       ///< its last poll found nothing
+  std::uint64_t polling_since = 0;   ///< polls have been in vain since then, with short gaps
   bool begun = false;                ///< set by enter_carefully()
   bool main = false;                 ///< it called MPI_Init
   bool driving = false;              ///< it ends a step on behalf of the host
@@ -270,7 +278,7 @@ struct ShortPath {
     }
     const std::uint64_t gap = now - before;
     // The slot has had room for the site's regions since the site was made.
-    const bool waited = polls && thread.waited(*site, gap);
+    const bool waited = polls && thread.waited(*site, gap, now);
     measure::charge(slot, static_cast<std::uint32_t>(waited ? site->region : thread.last->pair), gap, waited);
     return site;
   }

@@ -7,7 +7,7 @@ namespace {
 void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, std::uint64_t now) {
   const std::uint64_t gap = now - thread.left;
   if (steps_want_cpu_time) thread.count_computation(gap);
-  const bool waited = thread.waited(site, gap);
+  const bool waited = thread.waited(site, gap, now);
   measure::claim_ticks(slot, static_cast<std::uint32_t>(waited ? site.region : thread.pair(site)), waited);
 }
 

@@ -23,7 +23,8 @@ namespace {
 
 using session::Owner;
 
-constexpr double poll_gap_seconds = 5e-6, least_gap_seconds = 2e-6, long_computation_seconds = 20e-6;
+constexpr double poll_gap_seconds = 5e-6, longest_interruption_seconds = 100e-6, least_gap_seconds = 2e-6,
+                 long_computation_seconds = 20e-6;
 
 int depth = 4;
 bool obey_pcontrol = false;
@@ -139,6 +140,7 @@ bool get_ready(const void* return_address, const void* cfa) {
   thread.main = true;
   ns_per_tick = static_cast<std::int64_t>(port().seconds_per_tick() * 1e9 * 4294967296.0 + 0.5);
   poll_gap = ticks_in(poll_gap_seconds);
+  longest_interruption = ticks_in(longest_interruption_seconds);
   least_gap = ticks_in(least_gap_seconds);
   long_computation = ticks_in(long_computation_seconds);
   new_session();
