@@ -159,7 +159,10 @@ void check_order(const std::vector<T>& windows) {
 
 void check_windows(const Run& run) {
   check_order(run.windows);
+  std::int64_t rebalances = 0;
   for (const Window& w : run.windows) {
+    require(w.rebalances >= 0 && w.rebalances <= max_steps - rebalances, "a window's rebalances are out of range");
+    rebalances += w.rebalances;
     require(w.strata >= 0 && w.strata <= run.ranks, "a window's number of strata is out of range");
     require(w.worst_rank < run.ranks, "a window's worst rank does not exist");
   }

@@ -2,6 +2,7 @@
 
 #include "analytics/sampling/allocation.hpp"
 #include "analytics/sampling/draw.hpp"
+#include "analytics/sampling/moments.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,28 +14,8 @@ namespace {
 constexpr std::uint64_t seed = 0x5eed0f7ace;
 constexpr std::int64_t least_of_part = 2;  // one rank says nothing about the variation
 
-/// A target's mean, and its variance in each part.
-struct Moments {
-  double mean = 0;
-  std::vector<double> part_mean, variance;  ///< [parts]
-};
-
-Moments moments_of(const PlannedSample& s, std::span<const double> values) {
-  const std::size_t k = s.population.size();
-  Moments m{0, std::vector<double>(k), std::vector<double>(k)};
-  for (std::size_t r = 0; r < values.size(); ++r) {
-    m.part_mean[s.part_of(r)] += values[r];
-    m.mean += values[r];
-  }
-  m.mean /= static_cast<double>(values.size());
-  for (std::size_t h = 0; h < k; ++h) m.part_mean[h] /= static_cast<double>(std::max<std::int64_t>(1, s.population[h]));
-  for (std::size_t r = 0; r < values.size(); ++r) {
-    const double away = values[r] - m.part_mean[s.part_of(r)];
-    m.variance[s.part_of(r)] += away * away;
-  }
-  for (std::size_t h = 0; h < k; ++h)
-    m.variance[h] /= static_cast<double>(std::max<std::int64_t>(1, s.population[h] - 1));
-  return m;
+Moments moments_by_part(const PlannedSample& s, std::span<const double> values) {
+  return moments_of(values, s.part, s.population.size());
 }
 
 /// The reduction of the mean's variance by one more rank of a part; 0 if no rank is left.
@@ -58,9 +39,10 @@ double variance_of_mean(const PlannedSample& s, const Moments& m) {
 
 /// Draws more ranks until the target is as accurate as it should be.
 void enlarge(PlannedSample& s, const Target& target) {
-  const Moments m = moments_of(s, target.values);
-  if (!(m.mean > 0)) return;
-  const double deviation = target.accuracy.error * m.mean / normal_quantile(target.accuracy.confidence);
+  const Moments m = moments_by_part(s, target.values);
+  const double mean = m.mean_of_all();
+  if (!(mean > 0)) return;
+  const double deviation = target.accuracy.error * mean / normal_quantile(target.accuracy.confidence);
   while (variance_of_mean(s, m) > deviation * deviation * (1 + 1e-12)) {
     std::size_t best = 0;
     for (std::size_t h = 1; h < s.size.size(); ++h)
@@ -78,17 +60,18 @@ PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> str
                           std::span<const std::int32_t> whole) {
   const std::size_t n = stratum.size();
   std::vector<std::int32_t> label(stratum.begin(), stratum.end());
-  for (const std::int32_t r : whole) label[static_cast<std::size_t>(r)] = no_stratum;
-  double all = 0, rest = 0;
-  for (std::size_t r = 0; r < n; ++r) {
-    all += first.values[r];
-    if (label[r] != no_stratum) rest += first.values[r];
+  double certain = 0;
+  for (const std::int32_t r : whole) {
+    label[static_cast<std::size_t>(r)] = no_stratum;
+    certain += first.values[static_cast<std::size_t>(r)];
   }
+  const Moments m = moments_of(first.values, label, static_cast<std::size_t>(strata));
   // The others are allowed the same deviation from their own mean.
-  const double error = rest > 0 ? first.accuracy.error * (all / rest) : first.accuracy.error;
+  const double rest = m.total();
+  const double error = rest > 0 ? first.accuracy.error * ((rest + certain) / rest) : first.accuracy.error;
   const Accuracy relative{first.accuracy.confidence, error};
   PlannedSample s = whole_run(n);
-  s.size = plan_samples(first.values, n, 1, label, strata, {relative, least_of_part}).allocation;
+  s.size = plan_samples(m.size, m.mean, m.variance, 1, {relative, least_of_part}).allocation;
   const auto last = static_cast<std::int32_t>(s.size.size());
   if (!whole.empty()) s.size.push_back(static_cast<std::int64_t>(whole.size()));
   if (s.size.size() > 1) {
@@ -134,7 +117,7 @@ std::int64_t size_of_part(const PlannedSample& s, const Moments& m, std::size_t 
 
 PlannedSample plan_groups(const Target& first, std::size_t n, std::span<const Group> groups) {
   PlannedSample s = group_parts(n, groups);
-  const Moments m = moments_of(s, first.values);
+  const Moments m = moments_by_part(s, first.values);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t part = 2 * g;
     const std::int64_t pinned = s.population[part + 1];
@@ -144,12 +127,11 @@ PlannedSample plan_groups(const Target& first, std::size_t n, std::span<const Gr
       continue;
     }
     const auto all = static_cast<double>(std::max<std::int64_t>(1, s.population[part] + pinned));
-    const double mean = (m.part_mean[part] * static_cast<double>(s.population[part]) +
-                         m.part_mean[part + 1] * static_cast<double>(pinned)) /
-                        all;
+    const double mean =
+        (m.mean[part] * static_cast<double>(s.population[part]) + m.mean[part + 1] * static_cast<double>(pinned)) / all;
     s.size[part] = size_of_part(s, m, part, pinned, mean, groups[g].accuracy);
   }
-  s.size.back() = size_of_part(s, m, s.size.size() - 1, 0, m.part_mean.back(), first.accuracy);
+  s.size.back() = size_of_part(s, m, s.size.size() - 1, 0, m.mean.back(), first.accuracy);
   return s;
 }
 
@@ -206,12 +188,13 @@ bool is_drawn_independently(std::int32_t rank, double probability, std::uint64_t
 Reached reached(const PlannedSample& s, const Target& target) {
   for (std::size_t h = 0; h < s.size.size(); ++h)
     if (s.population[h] > 0 && s.size[h] == 0) return {};
-  const Moments m = moments_of(s, target.values);
-  if (!(m.mean > 0)) return {};
+  const Moments m = moments_by_part(s, target.values);
+  const double mean = m.mean_of_all();
+  if (!(mean > 0)) return {};
   const double deviation = std::sqrt(variance_of_mean(s, m));
   const auto [confidence, error] = target.accuracy;
-  return {normal_quantile(confidence) * deviation / m.mean,
-          deviation > 0 ? std::erf(error * m.mean / deviation / std::sqrt(2.0)) : 1.0};
+  return {normal_quantile(confidence) * deviation / mean,
+          deviation > 0 ? std::erf(error * mean / deviation / std::sqrt(2.0)) : 1.0};
 }
 
 }  // namespace effort::sampling

@@ -1,0 +1,93 @@
+#include "analytics/sampling/moments.hpp"
+
+#include "analytics/number_text.hpp"
+#include "analytics/sampling/sample_size.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace effort::sampling {
+namespace {
+
+struct Sums {
+  double first = 0, differences = 0, squares = 0;
+  std::int64_t size = 0;
+
+  void add(double value) {
+    if (size++ == 0) first = value;
+    const double difference = value - first;
+    differences += difference;
+    squares += difference * difference;
+  }
+};
+
+/// False if a sum is not finite.
+bool finish(std::span<const Sums> sums, Moments& out) {
+  out = {std::vector<std::int64_t>(sums.size()), std::vector<double>(sums.size()), std::vector<double>(sums.size())};
+  bool finite = true;
+  for (std::size_t h = 0; h < sums.size(); ++h) {
+    const Sums& s = sums[h];
+    out.size[h] = s.size;
+    if (s.size == 0) continue;
+    const auto n = static_cast<double>(s.size);
+    out.mean[h] = s.first + s.differences / n;
+    if (s.size > 1) out.variance[h] = std::max(0.0, s.squares - s.differences * s.differences / n) / (n - 1);
+    finite = finite && std::isfinite(out.mean[h]) && std::isfinite(s.squares);
+  }
+  return finite;
+}
+
+/// A power of two that makes the largest value about 1.
+double factor_for(std::span<const double> values) {
+  double largest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i]))
+      throw std::invalid_argument("value of rank " + std::to_string(i) +
+                                  " is not finite: measure again or leave the rank out");
+    largest = std::max(largest, std::abs(values[i]));
+  }
+  return std::ldexp(1.0, -std::ilogb(largest));
+}
+
+}  // namespace
+
+Moments moments_of(std::span<const double> values, std::span<const std::int32_t> part, std::size_t parts) {
+  std::vector<Sums> sums(parts);
+  const auto add_all = [&](double factor) {
+    if (part.empty()) {
+      for (const double value : values) sums[0].add(value * factor);
+      return;
+    }
+    for (std::size_t r = 0; r < values.size(); ++r) {
+      const std::int32_t h = part[r];
+      if (h == no_stratum) continue;
+      if (h < 0 || static_cast<std::size_t>(h) >= parts)
+        throw std::invalid_argument("rank " + std::to_string(r) + " is in part " + std::to_string(h) +
+                                    ": there are parts 0 to " + std::to_string(parts - 1));
+      sums[static_cast<std::size_t>(h)].add(values[r] * factor);
+    }
+  };
+  Moments out;
+  add_all(1);
+  if (finish(sums, out)) return out;
+  std::fill(sums.begin(), sums.end(), Sums{});
+  add_all(factor_for(values));
+  finish(sums, out);
+  return out;
+}
+
+double Moments::total() const {
+  double sum = 0;
+  for (std::size_t h = 0; h < size.size(); ++h) sum += mean[h] * static_cast<double>(size[h]);
+  return sum;
+}
+
+double Moments::mean_of_all() const {
+  const std::int64_t n = std::accumulate(size.begin(), size.end(), std::int64_t{0});
+  return total() / static_cast<double>(std::max<std::int64_t>(1, n));
+}
+
+}  // namespace effort::sampling
