@@ -50,8 +50,9 @@ std::string join(const std::vector<std::string>& words) {
 struct Tally {
   std::set<std::int32_t> ranks, partners;
   std::size_t least_sample = ~std::size_t{0}, most_sample = 0, most_strata = 0, sampled_windows = 0;
+  std::size_t known = 0, accurate = 0;  ///< windows with a known error, and with at most the requested one
   std::array<std::size_t, record::trace::n_reasons> reasons{};  ///< of ranks that are not in the sample
-  double worst_error = -1, least_confidence = -1;
+  double worst_error = -1;
 
   explicit Tally(const Trace& trace) {
     for (const TraceWindow& window : trace.windows) {
@@ -69,8 +70,8 @@ struct Tally {
       }
       most_strata = std::max(most_strata, window.strata.size());
       worst_error = std::max(worst_error, window.error);
-      if (window.confidence >= 0)
-        least_confidence = least_confidence < 0 ? window.confidence : std::min(least_confidence, window.confidence);
+      known += window.error >= 0 ? 1 : 0;
+      accurate += window.error >= 0 && window.error <= trace.error * (1 + 1e-9) ? 1 : 0;
     }
   }
 };
@@ -141,9 +142,10 @@ std::string accuracy_answer(const Trace& trace, const Tally& tally) {
                     (tally.sampled_windows < trace.windows.size() ? " with a sample" : "") + ", with a confidence of " +
                     confidence_text(trace.confidence);
   if (trace.error > 0)
-    out += tally.worst_error <= trace.error * (1 + 1e-9)
+    out += tally.accurate == tally.known
                ? ", as asked for (" + percent_text(trace.error) + ")"
-               : "; " + percent_text(trace.error) + " was requested, so the sample is too small";
+               : "; the requested " + percent_text(trace.error) + " are reached in " + std::to_string(tally.accurate) +
+                     " of " + plural(static_cast<std::int64_t>(tally.known), "window");
   return out + ".\n";
 }
 

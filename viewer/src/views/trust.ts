@@ -21,7 +21,13 @@ function answer({ json }: Trace): string {
   const errors = json.windows.flatMap((w) => (w.error === null ? [] : [w.error])),
     worst = Math.max(...errors);
   if (errors.length === 0) return "No window has a sample, so nothing can be said about ranks that were not kept.";
-  const asked = json.error === null ? "" : ` (${percent(json.error)} was requested)`;
+  const requested = json.error ?? 0,
+    accurate = errors.filter((error) => error <= requested * (1 + 1e-9)).length,
+    asked = !requested
+      ? ""
+      : accurate === errors.length
+        ? ` (${percent(requested)} was requested)`
+        : ` (the requested ${percent(requested)} are reached in ${accurate} of ${errors.length} windows)`;
   return (
     `The mean ${json.guide || "load"} of all ranks is known within ${percent(worst)} in every window with a sample, ` +
     `with a confidence of ${percent(json.confidence)}${asked}.`

@@ -139,6 +139,13 @@ TEST_CASE("info: keys and sentences") {
   CHECK(text.out.find("critical 2 times") != std::string::npos);
   CHECK(text.out.find("known within 5.0 % in every window, with a confidence of 90.0 %, as asked for (8.0 %)") !=
         std::string::npos);
+  Trace missed = small_trace(false);
+  missed.windows[1].error = 0.2;
+  write_files(missed, scratch / "missed-17.trace");
+  const std::string answer = scratch.run({"trace", "info", "missed-17.trace"}).out;
+  INFO(answer);
+  CHECK(answer.find("20.0 % in every window, with a confidence of 90.0 %; the requested 8.0 % are reached in 1 of 2 "
+                    "windows.") != std::string::npos);
 }
 
 TEST_CASE("info: windows that were saved from memory are no sample") {
