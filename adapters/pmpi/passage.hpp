@@ -105,7 +105,7 @@ class Thread {
     polling_since = now;
     return false;
   }
-  /// Whether a gap between polls took at most an eighth of the polling since the last long one.  The timer of a virtual
+  /// Whether a gap between polls took less than an eighth of the time since the last long one.  The timer of a virtual
   /// machine interrupts a thread about a thousand times a second, for up to 50 microseconds.
   bool interrupted(std::uint64_t gap, std::uint64_t now);
 

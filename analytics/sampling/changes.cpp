@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace effort::sampling {
 
@@ -74,8 +75,24 @@ PlannedSample all_ranks(const Target& target) {
   return {{}, {n}, {n}};
 }
 
-constexpr double growth = 1.03;
 constexpr double step = 0.2;  // of the goal, for a window whose sample was useless
+
+/// Calls is_enough() with growing values until one is enough, and then with values in between; the last call is with
+/// the smallest that was enough, to within 2 %.
+template <typename Enough>
+void smallest(double value, const Enough& is_enough) {
+  if (is_enough(value)) return;
+  double too_small = value;
+  do {
+    too_small = value;
+    value *= 1.2;
+  } while (!is_enough(value));
+  for (int i = 0; i < 3; ++i) {
+    const double middle = std::sqrt(too_small * value);
+    (is_enough(middle) ? value : too_small) = middle;
+  }
+  is_enough(value);
+}
 
 }  // namespace
 
@@ -126,9 +143,15 @@ double Changes::confidence(double p, const Parts& now, std::span<const Spread> c
 }
 
 void Changes::count_from(const PlannedSample& sample, const Target& target) {
-  counted_ = sample;
-  known_ = deviations(sample, target.values);
-  from_ = parts_of(sample, known_).all;
+  std::vector<double> away = deviations(sample, target.values);
+  const Spread spread = parts_of(sample, away).all;
+  next_.push_back({sample, std::move(away), spread});
+}
+
+void Changes::start() {
+  if (next_.empty()) return;
+  origin_ = std::move(next_.front());
+  next_.pop_front();
 }
 
 void Changes::add(const PlannedSample& drawn, const Target& target) {
@@ -147,26 +170,30 @@ void Changes::add(double probability, const Target& target) {
 }
 
 void Changes::add_spread(const Target& target) {
-  if (counted_.population.empty()) return;
-  const std::vector<double> away = deviations(counted_, target.values);
-  const Spread now = parts_of(counted_, away).all;
+  if (origin_.sample.population.empty()) return;
+  const std::vector<double> away = deviations(origin_.sample, target.values);
+  const Spread now = parts_of(origin_.sample, away).all;
   double odd = 0;  // of the rank whose deviation has grown most
   for (std::size_t r = 0; r < away.size(); ++r) {
-    const double grown = std::fabs(away[r]) - std::fabs(known_[r]);
+    const double grown = std::fabs(away[r]) - std::fabs(origin_.known[r]);
     if (grown > std::fabs(odd)) odd = std::copysign(grown, away[r]);
   }
-  seen_.push_back({std::max(0.0, now.variance - from_.variance), odd / static_cast<double>(away.size())});
+  seen_.push_back({std::max(0.0, now.variance - origin_.spread.variance), odd / static_cast<double>(away.size())});
   if (seen_.size() > memory_) seen_.pop_front();
 }
 
+/// The most that a goal exceeds the promise by: a tenth of what the promise leaves out is still left out.
+double Changes::margin(const Target& target) { return 0.9 * (1 - target.accuracy.confidence); }
+
 void Changes::add_confidence(double reached, const Target& target) {
-  missed_ = std::max(0.0, missed_ + target.accuracy.confidence - reached);
+  // Without a limit, samples would stay large for long after a time in which no sample was good.
+  constexpr double most = 4;  // times what the goal can show
+  missed_ = std::clamp(missed_ + target.accuracy.confidence - reached, 0.0, most * margin(target) / step);
 }
 
 /// The confidence that the next samples should have.
 double Changes::goal(const Target& target) const {
-  const double promised = target.accuracy.confidence;
-  return std::min(promised + step * missed_, 1 - (1 - promised) / 10);
+  return target.accuracy.confidence + std::min(step * missed_, margin(target));
 }
 
 /// The changes to allow for: those seen, and none.
@@ -186,21 +213,20 @@ void Changes::allow_for(PlannedSample& sample, const Target& target) const {
   const auto deviation = [&](std::size_t h) {
     return std::sqrt(now.variance[h] + added + (h == now.odd_part ? odd * odd / odd_members : 0));
   };
-  const std::vector<std::int64_t> least = sample.size;
   double largest = 0;
-  for (std::size_t h = 0; h < least.size(); ++h) largest = std::max(largest, deviation(h));
+  for (std::size_t h = 0; h < sample.size.size(); ++h) largest = std::max(largest, deviation(h));
   if (!(largest > 0)) return;  // nothing varies
+  const std::vector<std::int64_t> least = sample.size;
   const double wanted = goal(target);
-  double factor = 1 / (now.ranks * largest);
-  while (sample.total() < static_cast<std::int64_t>(now.ranks) &&
-         confidence(sample, now, changes, target.accuracy.error) < wanted) {
-    factor *= growth;
+  smallest(1 / (now.ranks * largest), [&](double factor) {
     for (std::size_t h = 0; h < sample.size.size(); ++h) {
       const double share = std::ceil(factor * now.population[h] * deviation(h));
       sample.size[h] =
           static_cast<std::int64_t>(std::min(now.population[h], std::max(static_cast<double>(least[h]), share)));
     }
-  }
+    return sample.total() >= static_cast<std::int64_t>(now.ranks) ||
+           confidence(sample, now, changes, target.accuracy.error) >= wanted;
+  });
 }
 
 double Changes::allow_for(double probability, const Target& target) const {
@@ -208,9 +234,12 @@ double Changes::allow_for(double probability, const Target& target) const {
   const Parts now = parts_of(all, deviations(all, target.values));
   const std::vector<Spread> changes = expected();
   const double wanted = goal(target);
-  double p = std::max(probability, 1 / now.ranks);
-  while (p < 1 && confidence(p, now, changes, target.accuracy.error) < wanted) p *= growth;
-  return std::min(1.0, p);
+  double p = 0;
+  smallest(std::max(probability, 1 / now.ranks), [&](double tried) {
+    p = std::min(1.0, tried);
+    return p >= 1 || confidence(p, now, changes, target.accuracy.error) >= wanted;
+  });
+  return p;
 }
 
 }  // namespace effort::sampling

@@ -10,16 +10,19 @@
 
 namespace effort::sampling {
 
-/// Learns from past windows how far a sample that is drawn in advance must exceed its plan, so that its promise holds.
-/// A plan knows the loads of one window.  In later ones, ranks of a stratum have become less alike, and single ranks
-/// stand out that did not before.  Both are measured at the end of each window, when the loads of all ranks are known.
-/// The sample is made so large that, averaged over the changes seen, the estimate is within the bound with the promised
-/// confidence.  Windows whose sample was too small make the next ones larger (adaptive conformal inference, Gibbs &
-/// Candes 2021, equation 2).  The same on all nodes for the same arguments.
+/// Learns from past windows how far a sample that is drawn in advance must exceed its plan to keep its promise.  A plan
+/// knows the loads of one window.  In later ones, ranks of a stratum have become less alike, and a rank stands out that
+/// did not before.  Both are measured at the end of each window, when the loads of all ranks are known.  The sample is
+/// made so large that, averaged over the changes seen, the estimate is within the bound with the promised confidence.
+/// Windows whose sample was too small make the next ones larger (adaptive conformal inference, Gibbs & Candes 2021,
+/// equation 2).  Of several ranks that each have a large share of the load, only one is accounted for; estimates are
+/// then less often within the bound than promised.  The same on all nodes for the same arguments.
 class Changes {
  public:
-  /// Changes are counted from these values, in the parts of this sample.
+  /// A sample is planned from these values for windows to come.  From start() on, their changes are counted from here.
   void count_from(const PlannedSample& sample, const Target& target);
+  /// The next of those samples is used for the first time, in the window to be added next.
+  void start();
   /// Measures by how much a later window differs, and the confidence that the sample drawn for it had.  Time O(n).
   void add(const PlannedSample& drawn, const Target& target);
   /// The same if each rank was drawn independently; with probability 0, no sample had been decided.
@@ -27,9 +30,10 @@ class Changes {
   /// The number of windows added.
   std::size_t size() const { return seen_.size(); }
 
-  /// Makes a planned sample large enough.  Time O(n).
+  /// Makes a planned sample large enough.  Time O(n), and less than a millisecond for each of 64 parts.
   void allow_for(PlannedSample& sample, const Target& target) const;
   /// Raises the probability with which each rank is drawn independently.  The number of ranks drawn then varies, too.
+  /// Time O(n), and some milliseconds.
   double allow_for(double probability, const Target& target) const;
 
  private:
@@ -46,15 +50,22 @@ class Changes {
   static double confidence(double probability, const Parts& now, std::span<const Spread> changes, double error);
   std::vector<Spread> expected() const;
   void add_spread(const Target& target);
+  static double margin(const Target& target);
   void add_confidence(double reached, const Target& target);
   double goal(const Target& target) const;
 
+  /// What changes are counted from.
+  struct Origin {
+    PlannedSample sample;       ///< by its parts; empty: nothing yet
+    std::vector<double> known;  ///< [n] deviations
+    Spread spread;
+  };
+
   static constexpr std::size_t memory_ = 64;  ///< windows
-  PlannedSample counted_;                     ///< by its parts; empty before count_from()
-  std::vector<double> known_;                 ///< [n] deviations then
-  Spread from_;                               ///< spread then
-  std::deque<Spread> seen_;                   ///< increases since then
-  double missed_ = 0;                         ///< confidence that samples lacked and later ones have not made up for
+  Origin origin_;
+  std::deque<Origin> next_;  ///< of windows to come
+  std::deque<Spread> seen_;  ///< increases since the origin
+  double missed_ = 0;        ///< confidence that samples lacked and later ones have not made up for
 };
 
 }  // namespace effort::sampling

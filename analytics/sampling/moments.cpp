@@ -1,6 +1,5 @@
 #include "analytics/sampling/moments.hpp"
 
-#include "analytics/number_text.hpp"
 #include "analytics/sampling/sample_size.hpp"
 
 #include <algorithm>
@@ -24,9 +23,10 @@ struct Sums {
   }
 };
 
-/// False if a sum is not finite.
+/// False if squares overflow or vanish, here or where means are compared.
 bool finish(std::span<const Sums> sums, Moments& out) {
-  out = {std::vector<std::int64_t>(sums.size()), std::vector<double>(sums.size()), std::vector<double>(sums.size())};
+  out = {std::vector<std::int64_t>(sums.size()), std::vector<double>(sums.size()), std::vector<double>(sums.size()), 1};
+  double largest = 0;
   bool finite = true;
   for (std::size_t h = 0; h < sums.size(); ++h) {
     const Sums& s = sums[h];
@@ -36,8 +36,9 @@ bool finish(std::span<const Sums> sums, Moments& out) {
     out.mean[h] = s.first + s.differences / n;
     if (s.size > 1) out.variance[h] = std::max(0.0, s.squares - s.differences * s.differences / n) / (n - 1);
     finite = finite && std::isfinite(out.mean[h]) && std::isfinite(s.squares);
+    largest = std::max({largest, std::abs(out.mean[h]), std::abs(s.first)});
   }
-  return finite;
+  return finite && largest < 1e140 && (largest > 1e-140 || largest == 0);
 }
 
 /// A power of two that makes the largest value about 1.
@@ -49,7 +50,7 @@ double factor_for(std::span<const double> values) {
                                   " is not finite: measure again or leave the rank out");
     largest = std::max(largest, std::abs(values[i]));
   }
-  return std::ldexp(1.0, -std::ilogb(largest));
+  return largest > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(largest), -1000, 1000)) : 1;
 }
 
 }  // namespace
@@ -74,8 +75,10 @@ Moments moments_of(std::span<const double> values, std::span<const std::int32_t>
   add_all(1);
   if (finish(sums, out)) return out;
   std::fill(sums.begin(), sums.end(), Sums{});
-  add_all(factor_for(values));
+  const double factor = factor_for(values);
+  add_all(factor);
   finish(sums, out);
+  out.factor = factor;
   return out;
 }
 

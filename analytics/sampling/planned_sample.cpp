@@ -68,7 +68,7 @@ PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> str
   const Moments m = moments_of(first.values, label, static_cast<std::size_t>(strata));
   // The others are allowed the same deviation from their own mean.
   const double rest = m.total();
-  const double error = rest > 0 ? first.accuracy.error * ((rest + certain) / rest) : first.accuracy.error;
+  const double error = rest > 0 ? first.accuracy.error * ((rest + certain * m.factor) / rest) : first.accuracy.error;
   const Accuracy relative{first.accuracy.confidence, error};
   PlannedSample s = whole_run(n);
   s.size = plan_samples(m.size, m.mean, m.variance, 1, {relative, least_of_part}).allocation;

@@ -1,7 +1,10 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "analytics/cluster/clara.hpp"
 #include "analytics/sampling/changes.hpp"
@@ -12,6 +15,7 @@
 namespace effort::bench {
 namespace {
 
+constexpr std::size_t lead = 2;    // windows from the loads to the sample
 constexpr std::size_t update = 4;  // windows for which a decision stays, as in AMPL's example (dissertation 4.3.4)
 
 using sampling::Draw;
@@ -55,56 +59,72 @@ Drawn retrospective(std::span<const double> load, const Strata& strata, std::siz
                                          static_cast<std::int64_t>(load.size())));
 }
 
-/// The library's choice before a window (runtime/trace/sample_schedule.cpp), from the loads and strata of an earlier
-/// one. AMPL's `subset` is one draw for some windows; with its `global`, each rank is drawn independently in each
-/// window.
+/// The library's choice before a window (runtime/trace/sample_schedule.cpp).  A decision is made from the loads and
+/// strata of one window, travels with the hint that is due in the next, and holds from the one after.  AMPL's `subset`
+/// is one draw for some windows; with its `global`, each rank is drawn independently in each window.
 class Advance {
  public:
   Advance(Kept design, const sampling::Accuracy& accuracy) : design_(design), accuracy_(accuracy) {}
 
-  /// Decides from a window's loads, if a decision is due.  Every window, ascending.
-  void decide(std::span<const double> load, std::span<const std::int32_t> stratum, int k, std::size_t window) {
-    const sampling::Target target{load, accuracy_};
-    if (design_ == Kept::subset) {
-      changes_.add(plan_, target);
-    } else {
-      changes_.add(each_, target);
-    }
-    renewed_ = changes_.size() < update || window % update == 0;
-    if (!renewed_) return;
-    if (design_ == Kept::subset) {
-      plan_ = sampling::plan_sample({{target}}, stratum, k, {});
-    } else {
-      plan_ = {{}, {static_cast<std::int64_t>(load.size())}, {0}};
-    }
-    if (window % update == 0) changes_.count_from(plan_, target);
-    if (design_ == Kept::subset) {
-      changes_.allow_for(plan_, target);
-    } else {
-      each_ = changes_.allow_for(sampling::independent_probability({{target}}, load.size(), {}), target);
-    }
+  /// Whether there is a sample for the window that begins.
+  bool begin(std::size_t window) {
+    renewed_ = !decisions_.empty() && decisions_.front().from == window;
+    if (!renewed_) return window >= lead;
+    now_ = std::move(decisions_.front());
+    decisions_.pop_front();
+    if (now_.counted) changes_.start();
+    return true;
   }
-  /// The sample of a window, in one of the repetitions.
+  /// Learns from a window, and decides from it if a decision is due.
+  void end(std::span<const double> load, std::span<const std::int32_t> stratum, int k, std::size_t window) {
+    const sampling::Target target{load, accuracy_};
+    if (window >= lead && design_ == Kept::subset) changes_.add(now_.plan, target);
+    if (window >= lead && design_ == Kept::global) changes_.add(now_.each, target);
+    if (changes_.size() >= enough && window + lead < last_ + update) return;
+    last_ = window + lead;
+    Decision d{last_, {{}, {static_cast<std::int64_t>(load.size())}, {0}}, 0, !counted_ || last_ >= *counted_ + update};
+    if (design_ == Kept::subset) d.plan = sampling::plan_sample({{target}}, stratum, k, {});
+    if (d.counted) {
+      changes_.count_from(d.plan, target);
+      counted_ = last_;
+    }
+    if (design_ == Kept::subset) {
+      changes_.allow_for(d.plan, target);
+    } else {
+      d.each = changes_.allow_for(sampling::independent_probability({{target}}, load.size(), {}), target);
+    }
+    decisions_.push_back(std::move(d));
+  }
+  /// The sample of the window, in one of the repetitions.
   void draw(sampling::DrawnSample& sample, std::size_t ranks, std::int64_t stream) const {
     if (design_ == Kept::subset) {
       if (!renewed_) return;
-      sample.plan = plan_;
-      sample.ranks = sampling::draw(plan_, ranks, static_cast<std::uint64_t>(stream));
+      sample.plan = now_.plan;
+      sample.ranks = sampling::draw(now_.plan, ranks, static_cast<std::uint64_t>(stream));
       return;
     }
     const auto n = static_cast<std::int32_t>(ranks);
     sample = {{{}, {n}, {0}}, {}};
     for (std::int32_t r = 0; r < n; ++r)
-      if (sampling::is_drawn_independently(r, each_, static_cast<std::uint64_t>(stream))) sample.ranks.push_back(r);
+      if (sampling::is_drawn_independently(r, now_.each, static_cast<std::uint64_t>(stream))) sample.ranks.push_back(r);
     sample.plan.size[0] = static_cast<std::int64_t>(sample.ranks.size());
   }
 
  private:
+  struct Decision {
+    std::size_t from = 0;
+    sampling::PlannedSample plan;
+    double each = 0;
+    bool counted = false;
+  };
+  static constexpr std::size_t enough = 4;
   Kept design_;
   sampling::Accuracy accuracy_;
   sampling::Changes changes_;
-  sampling::PlannedSample plan_;
-  double each_ = 0;
+  std::deque<Decision> decisions_;
+  Decision now_;
+  std::size_t last_ = 0;
+  std::optional<std::size_t> counted_;
   bool renewed_ = false;
 };
 
@@ -147,9 +167,12 @@ Outcome evaluate(const Population& population, const Strata& strata, Kept design
   Advance advance(design, accuracy);
   for (std::size_t w = 0; w < population.windows.size(); ++w) {
     const std::vector<double> load = population.loads(w);
-    // The designs that decide before a window need a window before it; all designs are judged by the same windows.
-    if (w == 0) continue;
-    if (design != Kept::retrospective) advance.decide(population.loads(w - 1), strata.label[w - 1], strata.k, w - 1);
+    const bool has_sample = advance.begin(w);
+    // The designs that decide before a window need windows before it; all designs are judged by the same windows.
+    if (!has_sample) {
+      advance.end(load, strata.label[w], strata.k, w);
+      continue;
+    }
     double truth = 0;
     for (const double x : load) truth += x;
     int within = 0;
@@ -165,6 +188,7 @@ Outcome evaluate(const Population& population, const Strata& strata, Kept design
       out.sampled += static_cast<double>(drawn.units.size()) / draws;
       out.kept += static_cast<double>(drawn.kept) / draws;
     }
+    advance.end(load, strata.label[w], strata.k, w);
     out.confidence += static_cast<double>(within) / draws;
     out.unified += static_cast<double>(sampling::plan_samples(load, load.size(), 1, {}, 1, {accuracy, 2}).unified);
     ++windows;

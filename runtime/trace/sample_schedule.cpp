@@ -6,17 +6,26 @@ namespace effort::engine {
 
 bool SampleSchedule::is_due(std::int64_t due) const {
   constexpr std::size_t enough = 4;  // windows that show how the load changes
-  const std::int64_t windows = changes_.size() < enough ? 1 : settings_.update;
+  const bool learning = settings_.groups.empty() && changes_.size() < enough;
+  const std::int64_t windows = learning ? 1 : settings_.update;
   return decides_in_advance() && (from_ < 0 || next_window(due) >= from_ + windows * tile_);
 }
 
 void SampleSchedule::learn(const window::Result& known, const SampleRules& rules, std::int64_t first_step) {
   if (!decides_in_advance() || known.stratum.size() != known.load.size()) return;
   load_ = known.load;
-  const sampling::Target target = rules.targets(load_)[0];
   const Decision* decision = of(first_step);
+  if (!settings_.groups.empty() || !decision) return;
+  if (decision->counted && decision->from == first_step) {
+    changes_.start();
+    counted_guided_ = decision->guided;
+  }
+  // Where the guiding metric is not counted, the load takes its place: the two cannot be compared.
+  const bool guided = rules.guide_is_measured();
+  if (guided != decision->guided || guided != counted_guided_) return;
+  const sampling::Target target = rules.targets(load_)[0];
   // A sample for which there was no room says nothing about how large it should have been.
-  if (!decision || !decision->affordable) {
+  if (!decision->affordable) {
     changes_.add(0.0, target);
   } else if (settings_.design == config::TraceDesign::subset) {
     changes_.add(decision->sample.plan, target);
@@ -31,12 +40,13 @@ void SampleSchedule::size_sample(Decision& d, std::span<const sampling::Target> 
   const auto n = static_cast<std::int64_t>(targets[0].values.size());
   sampling::PlannedSample& plan = d.sample.plan;
   if (settings_.design == config::TraceDesign::subset) {
-    if (rules.groups().empty()) changes_.allow_for(plan, targets[0]);
+    if (settings_.groups.empty()) changes_.allow_for(plan, targets[0]);
     d.affordable = plan.total() <= affordable;
     sampling::shrink(plan, affordable);
     d.sample.ranks = sampling::draw(plan, targets[0].values.size(), static_cast<std::uint64_t>(d.from / tile_));
   } else {
-    const double wanted = changes_.allow_for(sampling::independent_probability(targets, n, rules.groups()), targets[0]);
+    double wanted = sampling::independent_probability(targets, targets[0].values.size(), rules.groups());
+    if (settings_.groups.empty()) wanted = changes_.allow_for(wanted, targets[0]);
     const double room = static_cast<double>(affordable) / static_cast<double>(n);
     d.affordable = wanted <= room;
     // As in shrink(): one rank says nothing about the variation.
@@ -49,12 +59,15 @@ void SampleSchedule::decide(const window::Result& known, const SampleRules& rule
   const std::size_t n = known.load.size();
   if (known.stratum.size() != n) return;  // nothing has been described yet
   from_ = next_window(due);
-  Decision d{from_, {{{}, {static_cast<std::int64_t>(n)}, {0}}, {}}, 0, true};
+  Decision d{from_, {{{}, {static_cast<std::int64_t>(n)}, {0}}, {}}};
+  d.guided = rules.guide_is_measured();
   // Strata are those of the last described window, so its loads are used, too: a later look is shorter.
   const auto targets = rules.targets(load_.empty() ? known.load : load_);
   if (settings_.design == config::TraceDesign::subset)
     d.sample.plan = sampling::plan_sample(targets, known.stratum, known.strata, rules.groups());
-  if (counted_from_ < 0 || from_ >= counted_from_ + std::int64_t{settings_.update} * tile_) {
+  d.counted = settings_.groups.empty() &&
+              (counted_from_ < 0 || from_ >= counted_from_ + std::int64_t{settings_.update} * tile_);
+  if (d.counted) {
     changes_.count_from(d.sample.plan, targets[0]);
     counted_from_ = from_;
   }

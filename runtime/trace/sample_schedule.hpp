@@ -49,6 +49,8 @@ class SampleSchedule {
     sampling::DrawnSample sample;
     double each = 0;         ///< global: probability of every rank
     bool affordable = true;  ///< not drawn smaller for want of room
+    bool guided = true;      ///< from the guiding metric, which not every window has
+    bool counted = false;    ///< changes are counted from its loads
   };
   /// The decision for a window, null if there is none; forgets those of earlier ones.
   const Decision* of(std::int64_t first_step);
@@ -65,6 +67,7 @@ class SampleSchedule {
   std::vector<double> load_;         ///< [ranks] of the last described window; empty: none has ended yet
   sampling::Changes changes_;
   std::int64_t counted_from_ = -1;  ///< first step of the decision from whose loads changes are counted; -1: none yet
+  bool counted_guided_ = true;      ///< Decision::guided of that decision
 };
 
 }  // namespace effort::engine

@@ -49,6 +49,7 @@ double share_of_subsets(const Shape& shape, bool allowing, double& ranks) {
     for (const double x : load) stratum.push_back(x > sorted[sorted.size() / 2] ? 1 : 0);
     plan = plan_sample({&target, 1}, stratum, 2, {});
     changes.count_from(plan, target);
+    changes.start();
     if (allowing) changes.allow_for(plan, target);
     drawn = draw(plan, load.size(), w);
   }
@@ -67,6 +68,13 @@ Loads even(std::size_t n, std::size_t window, double spread) {
 Loads stragglers(std::size_t n, std::size_t window) {
   Loads out(n, 1.0);
   for (std::size_t r = window * 7 % 50; r < n; r += 50) out[r] = 10;
+  return out;
+}
+
+/// One rank has a fifth of all load, another one in each window.
+Loads one_straggler(std::size_t n, std::size_t window) {
+  Loads out(n, 1.0);
+  out[window * 7 % n] = static_cast<double>(n) / 4;
   return out;
 }
 
@@ -92,6 +100,13 @@ TEST_CASE("a sample that stays for some windows allows for ranks that stand out 
   CHECK(share_of_subsets(shape, false, ranks) < 0.2);
   CHECK(share_of_subsets(shape, true, ranks) >= accuracy.confidence - 0.1);
   CHECK(ranks < 700);
+}
+
+TEST_CASE("a sample that stays for some windows allows for a single rank that stands out later") {
+  const auto shape = [](std::size_t w) { return one_straggler(200, w); };
+  double ranks = 0;
+  CHECK(share_of_subsets(shape, false, ranks) < 0.3);
+  CHECK(share_of_subsets(shape, true, ranks) >= accuracy.confidence - 0.15);
 }
 
 TEST_CASE("a sample for loads that stay as they are remains small") {
@@ -127,6 +142,7 @@ TEST_CASE("a window that a sample missed makes the next ones larger for a while"
   const PlannedSample plan = plan_sample({&target, 1}, std::vector<std::int32_t>(usual.size()), 1, {});
   Changes changes;
   changes.count_from(plan, target);
+  changes.start();
   for (int w = 0; w < 40; ++w) changes.add(plan, target);
   const auto size = [&] {
     PlannedSample larger = plan;
@@ -144,6 +160,26 @@ TEST_CASE("a window that a sample missed makes the next ones larger for a while"
   CHECK(size() < missed);
 }
 
+TEST_CASE("a long time without a good sample is soon forgotten") {
+  const Loads usual = even(1000, 1, 0.2), odd = stragglers(1000, 2);
+  const Target target{usual, accuracy};
+  const PlannedSample plan = plan_sample({&target, 1}, std::vector<std::int32_t>(usual.size()), 1, {});
+  PlannedSample all = plan;
+  all.size = all.population;
+  Changes changes;
+  changes.count_from(plan, target);
+  changes.start();
+  for (int w = 0; w < 1000; ++w) changes.add(plan, Target{odd, accuracy});
+  const auto size = [&] {
+    PlannedSample larger = plan;
+    changes.allow_for(larger, target);
+    return larger.total();
+  };
+  CHECK(size() > plan.total());
+  for (int w = 0; w < 100; ++w) changes.add(all, target);
+  CHECK(size() == plan.total());
+}
+
 TEST_CASE("loads of zero, one rank and alike ranks need no more than planned") {
   for (const Loads& load : {Loads(8, 0.0), Loads(1, 3.0), Loads(100, 1.0)}) {
     const Target target{load, accuracy};
@@ -151,6 +187,7 @@ TEST_CASE("loads of zero, one rank and alike ranks need no more than planned") {
     const std::int64_t before = plan.total();
     Changes changes;
     changes.count_from(plan, target);
+    changes.start();
     for (int w = 0; w < 3; ++w) changes.add(plan, target);
     changes.allow_for(plan, target);
     CHECK(plan.total() == before);

@@ -58,11 +58,24 @@ TEST_CASE("moments of parts are exact even if means are large, or the first valu
   }
 }
 
-TEST_CASE("squares that overflow change the unit, not the relative deviation") {
-  const std::vector<double> small{1, 2, 3, 6}, large{1e300, 2e300, 3e300, 6e300};
-  const Moments s = moments_of(small, {}, 1), l = moments_of(large, {}, 1);
-  CHECK_THAT(l.variance[0] / (l.mean[0] * l.mean[0]), WithinRel(s.variance[0] / (s.mean[0] * s.mean[0]), 1e-12));
-  CHECK(s.mean_of_all() == 3);
+TEST_CASE("values whose squares overflow or vanish are multiplied") {
+  const std::vector<double> usual{1, 2, 3, 6};
+  const std::vector<std::int32_t> apart{0, 1, 2, 2};
+  for (const double unit : {1e200, 1e300, 1e-170, 1e-300}) {
+    std::vector<double> odd;
+    for (const double value : usual) odd.push_back(value * unit);
+    for (const auto& part : {std::vector<std::int32_t>{}, apart}) {
+      const Moments s = moments_of(usual, part, 3), l = moments_of(odd, part, 3);
+      CHECK(l.factor != 1);
+      for (std::size_t h = 0; h < 3; ++h) {
+        CHECK_THAT(l.mean[h], WithinRel(s.mean[h] * unit * l.factor, 1e-12));
+        CHECK_THAT(l.variance[h] / (l.mean_of_all() * l.mean_of_all()),
+                   WithinRel(s.variance[h] / (s.mean_of_all() * s.mean_of_all()), 1e-9));
+      }
+    }
+  }
+  CHECK(moments_of(usual, {}, 1).mean_of_all() == 3);
+  CHECK(moments_of(usual, {}, 1).factor == 1);
 }
 
 TEST_CASE("wrong values and parts are refused") {
