@@ -30,10 +30,10 @@ class Changes {
   /// The number of windows added.
   std::size_t size() const { return seen_.size(); }
 
-  /// Makes a planned sample large enough.  Time O(n), and less than a millisecond for each of 64 parts.
+  /// Makes a planned sample large enough.  Time O(n), and O(parts x changes seen) for each of some dozens of sizes.
   void allow_for(PlannedSample& sample, const Target& target) const;
   /// Raises the probability with which each rank is drawn independently.  The number of ranks drawn then varies, too.
-  /// Time O(n), and some milliseconds.
+  /// Time O(n), and O(min(n, 64) x changes seen) for each of some dozens of probabilities.
   double allow_for(double probability, const Target& target) const;
 
  private:
