@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "adapters/functions/settings.hpp"
 
@@ -111,10 +112,30 @@ bool Process::open() {
 
 namespace {
 
-/// The offset of a position within its page: pages may be larger than chunks.
-std::size_t in_page(std::uint64_t at) { return at & (static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) - 1); }
+std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
+/// The offset of a position within its page.
+std::size_t in_page(std::uint64_t at) { return at & (page_bytes() - 1); }
 
 }  // namespace
+
+Mapping Mapping::of(void* chunks, std::uint32_t n) {
+  char* const first = static_cast<char*>(chunks);
+  char* const last = first + std::size_t{layout::chunk_bytes} * n - 1;
+  return {first - in_page(reinterpret_cast<std::uintptr_t>(first)),
+          last - in_page(reinterpret_cast<std::uintptr_t>(last)) + page_bytes()};
+}
+
+void Mapping::unmap_until(char* to) {
+  char* const from = std::exchange(begin, to);
+  if (from != to) ::munmap(from, static_cast<std::size_t>(to - from));
+}
+
+void Mapping::detach() const {
+  if (is_empty()) return;
+  ::mmap(begin, static_cast<std::size_t>(end - begin), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+         -1, 0);
+}
 
 // The mappings are shared with the parent, so nothing may be written there any more.  But a signal handler that forks
 // may have interrupted a hook, which goes on in the child: what it uses stays where it is.
@@ -124,10 +145,11 @@ void Process::forked() {
   state_.store(State::off, std::memory_order_relaxed);  // for signal handlers that interrupt what follows
   std::atomic_signal_fence(std::memory_order_seq_cst);
   device_ = inode_ = 0;  // the parent's file gets no more chunks
-  detach(header_, 1);
-  if (modules_chunk_) detach(modules_chunk_, 1);
+  static_assert(layout::header_bytes == layout::chunk_bytes);
+  Mapping::of(header_, 1).detach();
+  if (modules_chunk_) Mapping::of(modules_chunk_, 1).detach();
   for (layout::FunctionEntry* entries : entries_)
-    if (entries) detach(reinterpret_cast<layout::ChunkHeader*>(entries) - 1, 1);
+    if (entries) Mapping::of(reinterpret_cast<layout::ChunkHeader*>(entries) - 1, 1).detach();
   forget_parent();
   state_.store(State::unknown, std::memory_order_release);
 }
@@ -158,18 +180,6 @@ layout::ChunkHeader* Process::map_chunks(std::uint32_t index, std::uint32_t n) {
   // Otherwise, the first store to a chunk reads ahead, which takes 40 to 100 us.
   ::madvise(at, before + bytes, MADV_RANDOM);
   return reinterpret_cast<layout::ChunkHeader*>(static_cast<char*>(at) + before);
-}
-
-void Process::unmap(layout::ChunkHeader* chunks, std::uint32_t n) {
-  const std::size_t before = in_page(reinterpret_cast<std::uintptr_t>(chunks));
-  ::munmap(reinterpret_cast<char*>(chunks) - before, before + std::size_t{layout::chunk_bytes} * n);
-}
-
-void Process::detach(void* chunks, std::uint32_t n) {
-  static_assert(layout::header_bytes == layout::chunk_bytes);
-  const std::size_t before = in_page(reinterpret_cast<std::uintptr_t>(chunks));
-  ::mmap(static_cast<char*>(chunks) - before, before + std::size_t{layout::chunk_bytes} * n, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 std::uint32_t Process::next_thread() { return __atomic_fetch_add(&header_->threads, 1, __ATOMIC_RELAXED); }

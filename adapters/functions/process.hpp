@@ -44,6 +44,19 @@ ElfFile map_elf(const char* path);
 /// symbols.
 const char* symbol_at(const ElfFile& file, std::uintptr_t address);
 
+/// Whole pages of the file that are mapped.
+struct Mapping {
+  char *begin, *end;
+
+  /// The pages around chunks that follow each other: pages may be larger than chunks.
+  static Mapping of(void* chunks, std::uint32_t n);
+  bool is_empty() const { return begin == end; }
+  /// Unmaps the first pages.  `begin` moves first, because a signal handler may fork meanwhile.
+  void unmap_until(char* to);
+  /// In a child of fork(): replaces the pages by private memory, so that nothing reaches the parent's file.
+  void detach() const;
+};
+
 class Process {
  public:
   static constexpr int table_bits = 17;
@@ -72,9 +85,6 @@ class Process {
   /// Consecutive chunks of the file, mapped; null if the file cannot grow.  The caller sets their kinds.
   layout::ChunkHeader* new_chunks(std::uint32_t n);
   layout::ChunkHeader* map_chunks(std::uint32_t index, std::uint32_t n);
-  static void unmap(layout::ChunkHeader* chunks, std::uint32_t n);
-  /// In a child of fork(): replaces the chunks by private memory, so that nothing reaches the parent's file.
-  static void detach(void* chunks, std::uint32_t n);
 
   std::uint32_t next_thread();
   std::uint32_t depth_limit() const { return depth_limit_; }

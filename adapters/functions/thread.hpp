@@ -24,22 +24,31 @@ struct Frame {
 
 /// The chunks of one kind that a thread fills one after the other.
 struct Chunks {
-  layout::ChunkHeader* now;     ///< being filled; null: none
-  layout::ChunkHeader* mapped;  ///< the chunks around it, of which the first ones have been taken
-  std::uint32_t n_mapped, n_taken;
-  std::uint32_t used, sequence;        ///< bytes of `now`, chunks so far
-  layout::ChunkHeader* mapped_before;  ///< to be unmapped soon; null: nothing
-  std::uint32_t n_mapped_before;
+  layout::ChunkHeader* now;      ///< being filled; null: none
+  layout::ChunkHeader* next;     ///< the first one that is mapped for later
+  std::uint32_t used, sequence;  ///< bytes of `now`, chunks so far
+  std::uint32_t n_next;          ///< chunks that are mapped for later
+  Mapping mapped;                ///< around `next`, at first around `now`
+  Mapping mapped_before;         ///< around `now`, if it is not in `mapped`; else empty
 
   /// Takes the next chunk, which is not ready yet.  False if the file cannot grow.
   bool begin(std::uint32_t thread);
   /// Makes the chunk valid.  The previous one is no longer written to.
-  void ready(layout::ChunkKind kind);
+  void ready(layout::ChunkKind kind) { __atomic_store_n(&now->kind, kind, __ATOMIC_RELEASE); }
+  /// `now` has taken more bytes.  System calls are made when it is half full, so that no call has to wait both for them
+  /// and for the first store to a chunk.
+  void took(std::uint32_t bytes) {
+    const bool was_half_full = used >= layout::room / 2;
+    used += bytes;
+    if (!was_half_full && used >= layout::room / 2) [[unlikely]]
+      half_full();
+  }
   void unmap();
   /// In a child of fork(): nothing reaches the parent's file any more.
   void detach();
 
  private:
+  void half_full();
   bool reserve();
   /// The most chunks that are reserved and mapped at a time.  The number rises with the chunks so far, so that most new
   /// chunks need no system call.
