@@ -13,7 +13,7 @@ namespace effort::pmpi {
 
 EFFORT_IN_EVERY_THREAD __thread Thread* this_thread = nullptr;
 EFFORT_IN_EVERY_THREAD __thread Caller caller = {};
-std::uint64_t poll_gap = 0, longest_interruption = 0, least_gap = 0, long_computation = 0;
+std::uint64_t least_gap = 0, long_computation = 0;
 std::int64_t ns_per_tick = std::int64_t{1} << 32;
 bool armed = false;
 
@@ -143,12 +143,6 @@ void Thread::read_cpu_clock(Site& site) {
   cpu_left_ = measure::thread_cpu_ns();
   ++cpu_reads_;
   --site.reads;
-}
-
-bool Thread::interrupted(std::uint64_t gap, std::uint64_t now) {
-  const std::uint64_t polled = now - gap - polling_since;
-  polling_since = now;
-  return gap < longest_interruption && gap < polled / 8;
 }
 
 void Thread::count_long_gap(std::uint64_t gap) {

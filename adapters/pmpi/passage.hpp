@@ -4,6 +4,7 @@
 #include "adapters/pmpi/calls/call_path.hpp"
 #include "adapters/pmpi/calls/calls.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
+#include "adapters/pmpi/polling.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "runtime/thread_end.hpp"
 
@@ -21,10 +22,6 @@ namespace effort::pmpi {
 // table.
 #pragma GCC visibility push(hidden)
 
-/// A gap between two polls at the same place is waiting, not computation, if it is shorter than this (ticks).
-extern std::uint64_t poll_gap;
-/// So is a longer one up to this length (ticks) that looks like an interruption (Thread::interrupted).
-extern std::uint64_t longest_interruption;
 /// In an explicitly instrumented host, a gap shorter than this is added to the next one (ticks).
 extern std::uint64_t least_gap;
 /// Computation of at least this length justifies reading the CPU clock (ticks).
@@ -101,13 +98,10 @@ class Thread {
   /// Whether the time between the last call that split and one from this site was waiting: both are polls at one place,
   /// and the first one found nothing.  @param now  when the gap ended
   bool waited(const Site& site, std::uint64_t gap, std::uint64_t now) {
-    if (polled_in_vain && last->path == site.path) return gap < poll_gap || interrupted(gap, now);
-    polling_since = now;
+    if (polled_in_vain && last->path == site.path) return polling.waited(gap, now);
+    polling.restart(now);
     return false;
   }
-  /// Whether a gap between polls took less than an eighth of the time since the last long one.  The timer of a virtual
-  /// machine interrupts a thread about a thousand times a second, for up to 50 microseconds.
-  bool interrupted(std::uint64_t gap, std::uint64_t now);
 
   /// From now on, computation begins at this path, which does not belong to a call.
   void pass(const Path& landmark);
@@ -135,7 +129,7 @@ class Thread {
 
   int nesting = 0;                   ///< wrappers that this thread is in
   bool polled_in_vain = false;       ///< its last poll found nothing
-  std::uint64_t polling_since = 0;   ///< polls have been in vain since then, with short gaps
+  Polling polling;                   ///< of polls in vain
   bool begun = false;                ///< set by enter_carefully()
   bool main = false;                 ///< it called MPI_Init
   bool driving = false;              ///< it ends a step on behalf of the host
