@@ -275,7 +275,7 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
   if (f.calls.without_sample > 0 && !trace.is_otf2)
     out.push_back(plural(static_cast<std::int64_t>(f.calls.without_sample), "window") + " without a sample" +
                   (lacked_room(trace) ? ", for which EFFORT_TRACE_BUDGET left no room" : "") +
-                  ": the estimates leave them out");
+                  (f.calls.without_sample == 1 ? ": the estimates leave it out" : ": the estimates leave them out"));
   if (f.calls.measured > 0)
     out.push_back((f.calls.counted == f.calls.measured
                        ? "times of regions and their numbers of calls were measured on all ranks"
