@@ -125,10 +125,7 @@ const Process::Module* Process::module_of(std::uintptr_t address) {
   if (in_chunk == 0) {
     layout::ChunkHeader* const next = new_chunks(1);
     if (!next) return nullptr;
-    if (modules_chunk_) {
-      Mapping before = Mapping::of(modules_chunk_, 1);
-      before.unmap_until(before.end);
-    }
+    if (modules_chunk_) Mapping::of(modules_chunk_, 1).unmap();
     modules_chunk_ = next;
     next->sequence = static_cast<std::uint32_t>(n_modules_ / layout::modules_per_chunk);
     __atomic_store_n(&next->kind, layout::modules, __ATOMIC_RELEASE);

@@ -53,6 +53,7 @@ struct Mapping {
   bool is_empty() const { return begin == end; }
   /// Unmaps the first pages.  `begin` moves first, because a signal handler may fork meanwhile.
   void unmap_until(char* to);
+  void unmap() { unmap_until(end); }
   /// In a child of fork(): replaces the pages by private memory, so that nothing reaches the parent's file.
   void detach() const;
 };

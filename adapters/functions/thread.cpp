@@ -36,14 +36,14 @@ bool Chunks::begin(std::uint32_t thread) {
 // Full chunks are unmapped one by one: this takes 3 to 7 us each, and 16 at once up to 53.
 void Chunks::half_full() {
   const ErrorNumber kept;
-  mapped_before.unmap_until(mapped_before.end);
+  mapped_before.unmap();
   mapped.unmap_until(Mapping::of(now, 1).begin);
   if (n_next == 0) reserve();
 }
 
 void Chunks::unmap() {
-  mapped.unmap_until(mapped.end);
-  mapped_before.unmap_until(mapped_before.end);
+  mapped.unmap();
+  mapped_before.unmap();
 }
 
 void Chunks::detach() {

@@ -28,8 +28,8 @@ struct Chunks {
   layout::ChunkHeader* next;     ///< the first one that is mapped for later
   std::uint32_t used, sequence;  ///< bytes of `now`, chunks so far
   std::uint32_t n_next;          ///< chunks that are mapped for later
-  Mapping mapped;                ///< around `next`, at first around `now`
-  Mapping mapped_before;         ///< around `now`, if it is not in `mapped`; else empty
+  Mapping mapped;                ///< the latest one, around the chunks for later
+  Mapping mapped_before;         ///< the one before it, until the first half of a chunk in the latest one is full
 
   /// Takes the next chunk, which is not ready yet.  False if the file cannot grow.
   bool begin(std::uint32_t thread);

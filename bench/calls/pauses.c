@@ -17,12 +17,14 @@
 
 enum { rounds = 3200000, from = 1200000, per_page = 1100, page = 4096 };
 
-#define FUNCTION(n) \
+#define FUNCTIONS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define DEFINE(n) \
   __attribute__((noinline)) static void f##n(void) { __asm__ volatile(""); }
-FUNCTION(0)
-FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7) FUNCTION(8) FUNCTION(9) FUNCTION(10)
-    FUNCTION(11) FUNCTION(12) FUNCTION(13) FUNCTION(14) FUNCTION(15) static void (*const functions[16])(void) = {
-        f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15};
+#define NAME(n) f##n,
+
+FUNCTIONS(DEFINE)
+
+static void (*const functions[])(void) = {FUNCTIONS(NAME)};
 
 PLAIN static double seconds(void) {
   struct timespec t;
