@@ -18,17 +18,28 @@ int open(const char* path, int flags, unsigned mode) {
 
 void close(int fd) { ::syscall(SYS_close, fd); }
 
-bool reserve(int fd, std::uint64_t offset, std::uint64_t bytes) {
-  // Beyond the limit of file sizes, the kernel would send SIGXFSZ.
+namespace {
+
+/// Beyond the limit of file sizes, the kernel would send SIGXFSZ.
+bool is_allowed(std::uint64_t end) {
   rlimit limit;
-  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || offset + bytes > limit.rlim_cur) return false;
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && end <= limit.rlim_cur;
+}
+
+}  // namespace
+
+bool write(int fd, std::uint64_t offset, const void* from, std::uint64_t bytes) {
+  return is_allowed(offset + bytes) && ::syscall(SYS_pwrite64, fd, from, bytes, offset) == static_cast<long>(bytes);
+}
+
+bool reserve(int fd, std::uint64_t offset, std::uint64_t bytes) {
+  if (!is_allowed(offset + bytes)) return false;
   if (::syscall(SYS_fallocate, fd, 0, offset, bytes) == 0) return true;
   if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
   // File systems without fallocate: written zeros take their space.
   static const char zeros[4096] = {};
   for (std::uint64_t done = 0; done < bytes; done += sizeof zeros)
-    if (::syscall(SYS_pwrite64, fd, zeros, sizeof zeros, offset + done) != static_cast<long>(sizeof zeros))
-      return false;
+    if (!write(fd, offset + done, zeros, sizeof zeros)) return false;
   return true;
 }
 

@@ -123,9 +123,9 @@ const Process::Module* Process::module_of(std::uintptr_t address) {
   }
   const std::uint32_t in_chunk = n_modules_ % layout::modules_per_chunk;
   if (in_chunk == 0) {
-    layout::ChunkHeader* const next = new_chunks(1);
+    layout::ChunkHeader* const next = new_chunk();
     if (!next) return nullptr;
-    if (modules_chunk_) Mapping::of(modules_chunk_, 1).unmap();
+    if (modules_chunk_) Mapping::of(modules_chunk_).unmap();
     modules_chunk_ = next;
     next->sequence = static_cast<std::uint32_t>(n_modules_ / layout::modules_per_chunk);
     __atomic_store_n(&next->kind, layout::modules, __ATOMIC_RELEASE);

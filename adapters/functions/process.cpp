@@ -119,20 +119,16 @@ std::size_t in_page(std::uint64_t at) { return at & (page_bytes() - 1); }
 
 }  // namespace
 
-Mapping Mapping::of(void* chunks, std::uint32_t n) {
-  char* const first = static_cast<char*>(chunks);
-  char* const last = first + std::size_t{layout::chunk_bytes} * n - 1;
+Mapping Mapping::of(void* chunk) {
+  char* const first = static_cast<char*>(chunk);
+  char* const last = first + layout::chunk_bytes - 1;
   return {first - in_page(reinterpret_cast<std::uintptr_t>(first)),
           last - in_page(reinterpret_cast<std::uintptr_t>(last)) + page_bytes()};
 }
 
-void Mapping::unmap_until(char* to) {
-  char* const from = std::exchange(begin, to);
-  if (from != to) ::munmap(from, static_cast<std::size_t>(to - from));
-}
+void Mapping::unmap() const { ::munmap(begin, static_cast<std::size_t>(end - begin)); }
 
 void Mapping::detach() const {
-  if (is_empty()) return;
   ::mmap(begin, static_cast<std::size_t>(end - begin), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
          -1, 0);
 }
@@ -146,40 +142,59 @@ void Process::forked() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   device_ = inode_ = 0;  // the parent's file gets no more chunks
   static_assert(layout::header_bytes == layout::chunk_bytes);
-  Mapping::of(header_, 1).detach();
-  if (modules_chunk_) Mapping::of(modules_chunk_, 1).detach();
+  Mapping::of(header_).detach();
+  if (modules_chunk_) Mapping::of(modules_chunk_).detach();
   for (layout::FunctionEntry* entries : entries_)
-    if (entries) Mapping::of(reinterpret_cast<layout::ChunkHeader*>(entries) - 1, 1).detach();
+    if (entries) Mapping::of(reinterpret_cast<layout::ChunkHeader*>(entries) - 1).detach();
   forget_parent();
   state_.store(State::unknown, std::memory_order_release);
 }
 
-layout::ChunkHeader* Process::new_chunks(std::uint32_t n) {
-  const std::uint32_t index = __atomic_fetch_add(&header_->chunks, n, __ATOMIC_RELAXED);
-  layout::ChunkHeader* const chunks = map_chunks(index, n);
-  // What was not there is given back, unless another thread has taken the next ones.
-  std::uint32_t taken = index + n;
-  if (!chunks) __atomic_compare_exchange_n(&header_->chunks, &taken, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  return chunks;
+// Open the file each time: the host may have closed all descriptors, and the number may be another file's by now.
+int Process::open_again() const {
+  const int fd = direct::open(path_, O_RDWR, 0);
+  if (fd < 0) return -1;
+  struct stat status;
+  if (::fstat(fd, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_) return fd;
+  direct::close(fd);
+  return -1;
 }
 
-layout::ChunkHeader* Process::map_chunks(std::uint32_t index, std::uint32_t n) {
-  const std::size_t bytes = std::size_t{layout::chunk_bytes} * n;
-  const std::uint64_t offset = layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index;
-  // Open the file each time: the host may have closed all descriptors, and the number may be another file's by now.
-  const int fd = direct::open(path_, O_RDWR, 0);
-  if (fd < 0) return nullptr;
-  struct stat status;
-  void* at = MAP_FAILED;
-  const std::size_t before = in_page(offset);
-  if (::fstat(fd, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_ &&
-      direct::reserve(fd, offset, bytes))
-    at = ::mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
-  direct::close(fd);
-  if (at == MAP_FAILED) return nullptr;
-  // Otherwise, the first store to a chunk reads ahead, which takes 40 to 100 us.
-  ::madvise(at, before + bytes, MADV_RANDOM);
-  return reinterpret_cast<layout::ChunkHeader*>(static_cast<char*>(at) + before);
+template <typename Fill>
+bool Process::fill_next_chunk(const Fill& fill) {
+  const std::uint32_t index = __atomic_fetch_add(&header_->chunks, 1, __ATOMIC_RELAXED);
+  const int fd = open_again();
+  const bool filled = fd >= 0 && fill(fd, layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index);
+  if (fd >= 0) direct::close(fd);
+  // What was not there is given back, unless another thread has taken the next one.
+  std::uint32_t taken = index + 1;
+  if (!filled) __atomic_compare_exchange_n(&header_->chunks, &taken, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return filled;
+}
+
+layout::ChunkHeader* Process::new_chunk() {
+  char* at = nullptr;
+  fill_next_chunk([&](int fd, std::uint64_t offset) {
+    const std::size_t before = in_page(offset), bytes = before + layout::chunk_bytes;
+    if (!direct::reserve(fd, offset, layout::chunk_bytes)) return false;
+    void* const pages =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset - before));
+    if (pages == MAP_FAILED) return false;
+    // Otherwise, the first store reads ahead, which takes 40 to 100 us.
+    ::madvise(pages, bytes, MADV_RANDOM);
+    at = static_cast<char*>(pages) + before;
+    return true;
+  });
+  return reinterpret_cast<layout::ChunkHeader*>(at);
+}
+
+bool Process::append(const layout::ChunkCopy& chunk) {
+  return fill_next_chunk([&](int fd, std::uint64_t offset) {
+    if (direct::write(fd, offset, &chunk, sizeof chunk)) return true;
+    const layout::ChunkKind none = layout::unused;  // if a part has been written
+    direct::write(fd, offset, &none, sizeof none);
+    return false;
+  });
 }
 
 std::uint32_t Process::next_thread() { return __atomic_fetch_add(&header_->threads, 1, __ATOMIC_RELAXED); }
@@ -205,7 +220,7 @@ std::uint32_t Process::new_function(std::uintptr_t address) {
   const std::uint32_t chunk = n_functions_ / layout::functions_per_chunk;
   const std::uint32_t in_chunk = n_functions_ % layout::functions_per_chunk;
   if (in_chunk == 0 || !entries_[chunk]) {
-    layout::ChunkHeader* const next = in_chunk == 0 ? new_chunks(1) : nullptr;
+    layout::ChunkHeader* const next = in_chunk == 0 ? new_chunk() : nullptr;
     if (!next) return layout::other_functions;
     next->sequence = chunk;
     __atomic_store_n(&next->kind, layout::functions, __ATOMIC_RELEASE);

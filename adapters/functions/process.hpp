@@ -48,12 +48,9 @@ const char* symbol_at(const ElfFile& file, std::uintptr_t address);
 struct Mapping {
   char *begin, *end;
 
-  /// The pages around chunks that follow each other: pages may be larger than chunks.
-  static Mapping of(void* chunks, std::uint32_t n);
-  bool is_empty() const { return begin == end; }
-  /// Unmaps the first pages.  `begin` moves first, because a signal handler may fork meanwhile.
-  void unmap_until(char* to);
-  void unmap() { unmap_until(end); }
+  /// The pages around a chunk, which may be larger.
+  static Mapping of(void* chunk);
+  void unmap() const;
   /// In a child of fork(): replaces the pages by private memory, so that nothing reaches the parent's file.
   void detach() const;
 };
@@ -83,9 +80,10 @@ class Process {
   /// From now on, calls of the function are only counted.
   void leave_out_hot(std::uint32_t id);
 
-  /// Consecutive chunks of the file, mapped; null if the file cannot grow.  The caller sets their kinds.
-  layout::ChunkHeader* new_chunks(std::uint32_t n);
-  layout::ChunkHeader* map_chunks(std::uint32_t index, std::uint32_t n);
+  /// A chunk of the file, mapped; null if the file cannot grow.  The caller sets its kind.
+  layout::ChunkHeader* new_chunk();
+  /// Writes a chunk to the end of the file.  False if the file cannot grow.
+  bool append(const layout::ChunkCopy& chunk);
 
   std::uint32_t next_thread();
   std::uint32_t depth_limit() const { return depth_limit_; }
@@ -117,6 +115,9 @@ class Process {
     return static_cast<std::size_t>((address >> 2) * 0x9E3779B97F4A7C15ull >> (64 - table_bits));
   }
   bool open();
+  int open_again() const;
+  template <typename Fill>
+  bool fill_next_chunk(const Fill& fill);
   bool read_settings();
   std::uint32_t add(std::uintptr_t address);
   std::uint32_t new_function(std::uintptr_t address);
@@ -158,6 +159,8 @@ int open(const char* path, int flags, unsigned mode);
 void close(int fd);
 /// Reserves disk space for [offset, offset + bytes) of a file, so that storing there cannot fail.
 bool reserve(int fd, std::uint64_t offset, std::uint64_t bytes);
+/// Writes all bytes, or returns false.
+bool write(int fd, std::uint64_t offset, const void* from, std::uint64_t bytes);
 }  // namespace direct
 
 }  // namespace effort::functions

@@ -10,45 +10,31 @@
 
 namespace effort::functions {
 
-bool Chunks::reserve() {
-  std::uint32_t n = std::clamp(sequence, 1u, most_at_once);
-  layout::ChunkHeader* chunks = process.new_chunks(n);
-  if (!chunks && n > 1) chunks = process.new_chunks(n = 1);  // the last one that fits
-  if (!chunks) return false;
-  mapped_before = mapped;
-  mapped = Mapping::of(chunks, n);
-  next = chunks;
-  n_next = n;
+bool Chunk::begin(std::uint32_t thread) {
+  now = process.new_chunk();
+  if (!now) return false;
+  now->thread = thread;
   return true;
 }
 
-bool Chunks::begin(std::uint32_t thread) {
-  if (n_next == 0 && !reserve()) return false;
-  now = next;
-  next = reinterpret_cast<layout::ChunkHeader*>(reinterpret_cast<char*>(next) + layout::chunk_bytes);
-  --n_next;
-  now->thread = thread;
-  now->sequence = sequence++;
+// The copy is in the file before the chunk becomes invalid, so a process that is killed leaves at least one of them.
+// If a signal handler forks meanwhile, its child may write the same bytes to the same place once more.
+bool Chunk::begin_next(layout::ChunkCopy& copy) {
+  std::memcpy(&copy, now, sizeof copy);
+  if (!process.append(copy)) return false;
+  set_kind(layout::unused);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  now->sequence = ++sequence;
   used = 0;
   return true;
 }
 
-// Full chunks are unmapped one by one: this takes 3 to 7 us each, and 16 at once up to 53.
-void Chunks::half_full() {
-  const ErrorNumber kept;
-  mapped_before.unmap();
-  mapped.unmap_until(Mapping::of(now, 1).begin);
-  if (n_next == 0) reserve();
+void Chunk::unmap() {
+  if (now) Mapping::of(now).unmap();
 }
 
-void Chunks::unmap() {
-  mapped.unmap();
-  mapped_before.unmap();
-}
-
-void Chunks::detach() {
-  mapped.detach();
-  mapped_before.detach();
+void Chunk::detach() {
+  if (now) Mapping::of(now).detach();
 }
 
 Thread* Thread::make() {
@@ -77,11 +63,11 @@ void Thread::restart() {
 
 bool Thread::begin() {
   if (!calls_.begin(number_)) return false;
-  calls_.ready(layout::calls);
+  calls_.set_kind(layout::calls);
   schedule_ = calls::StampSchedule(process.stamp_every());
   if (process.stamp_every() == 0) return true;
   if (!stamps_.begin(number_)) return false;
-  stamps_.ready(layout::stamps);
+  stamps_.set_kind(layout::stamps);
   stamped_ns_ = process.now_ns();
   return true;
 }
@@ -98,7 +84,7 @@ void Thread::write(LiveEvent event) {
   const ErrorNumber kept;
   const std::uint64_t expected = calls_.now->state & ((std::uint64_t{1} << layout::run_bits) - 1);
   const bool is_full = calls_.used + calls::most_record_bytes > layout::room;
-  if (is_full && !calls_.begin(number_)) {
+  if (is_full && !calls_.begin_next(full_)) {
     stopped_ = true;
     return;
   }
@@ -111,8 +97,8 @@ void Thread::write(LiveEvent event) {
   __atomic_store_n(&calls_.now->state, (calls_.used + bytes) << layout::run_bits, __ATOMIC_RELEASE);
   calls_.now->left_out = left_out_;
   calls_.now->skipped = skipped_;
-  if (is_full) calls_.ready(layout::calls);
-  calls_.took(static_cast<std::uint32_t>(bytes));
+  if (is_full) calls_.set_kind(layout::calls);
+  calls_.used += static_cast<std::uint32_t>(bytes);
   predictor_.add(event);
 }
 
@@ -122,7 +108,7 @@ void Thread::stamp() {
   const bool is_full = stamps_.used + calls::most_number_bytes > layout::room;
   if (is_full) {
     const ErrorNumber kept;
-    if (!stamps_.begin(number_)) {
+    if (!stamps_.begin_next(full_)) {
       stamps_.now = nullptr;
       return;
     }
@@ -132,8 +118,8 @@ void Thread::stamp() {
   stamped_ns_ = now;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   __atomic_store_n(&stamps_.now->state, (stamps_.used + bytes) << layout::run_bits, __ATOMIC_RELEASE);
-  if (is_full) stamps_.ready(layout::stamps);
-  stamps_.took(static_cast<std::uint32_t>(bytes));
+  if (is_full) stamps_.set_kind(layout::stamps);
+  stamps_.used += static_cast<std::uint32_t>(bytes);
 }
 
 bool Thread::on_other_stack() {

@@ -22,37 +22,21 @@ struct Frame {
   bool stamped;  ///< its return has a time stamp, as its entry had
 };
 
-/// The chunks of one kind that a thread fills one after the other.
-struct Chunks {
-  layout::ChunkHeader* now;      ///< being filled; null: none
-  layout::ChunkHeader* next;     ///< the first one that is mapped for later
-  std::uint32_t used, sequence;  ///< bytes of `now`, chunks so far
-  std::uint32_t n_next;          ///< chunks that are mapped for later
-  Mapping mapped;                ///< the latest one, around the chunks for later
-  Mapping mapped_before;         ///< the one before it, until the first half of a chunk in the latest one is full
+/// The chunk of one kind that a thread fills.  Once it is full, a copy is appended to the file, and the same memory is
+/// the next chunk: first stores to new memory take longer than that (docs/adr/0041).
+struct Chunk {
+  layout::ChunkHeader* now;      ///< in the file's memory; null: none
+  std::uint32_t used, sequence;  ///< bytes in it, chunks before it
 
-  /// Takes the next chunk, which is not ready yet.  False if the file cannot grow.
+  /// Takes the first chunk, which is not valid yet.  False if the file cannot grow.
   bool begin(std::uint32_t thread);
-  /// Makes the chunk valid.  The previous one is no longer written to.
-  void ready(layout::ChunkKind kind) { __atomic_store_n(&now->kind, kind, __ATOMIC_RELEASE); }
-  /// `now` has taken more bytes.  System calls are made when it is half full, so that no call has to wait both for them
-  /// and for the first store to a chunk.
-  void took(std::uint32_t bytes) {
-    const bool was_half_full = used >= layout::room / 2;
-    used += bytes;
-    if (!was_half_full && used >= layout::room / 2) [[unlikely]]
-      half_full();
-  }
+  /// The same for the next one.
+  bool begin_next(layout::ChunkCopy& copy);
+  /// Makes the chunk valid, or invalid while it is none.
+  void set_kind(layout::ChunkKind kind) { __atomic_store_n(&now->kind, kind, __ATOMIC_RELEASE); }
   void unmap();
   /// In a child of fork(): nothing reaches the parent's file any more.
   void detach();
-
- private:
-  void half_full();
-  bool reserve();
-  /// The most chunks that are reserved and mapped at a time.  The number rises with the chunks so far, so that most new
-  /// chunks need no system call.
-  static constexpr std::uint32_t most_at_once = 16;
 };
 
 /// One thread's state, about 3 MB of zeros that occupy memory only once they are used.
@@ -164,13 +148,14 @@ class Thread {
   void sample(LiveEvent event);
   void look();
 
-  Chunks calls_, stamps_;
+  Chunk calls_, stamps_;
   calls::StampSchedule schedule_;
   std::uint32_t depth_, until_sample_, n_samples_;
   std::uint32_t number_;
   bool stopped_;    ///< the file cannot grow
   bool restarted_;  ///< in a child of fork()
   std::uint64_t left_out_, skipped_, looked_ns_, stamped_ns_;
+  layout::ChunkCopy full_;  ///< on its way into the file
   LiveEvent samples_[samples_per_look];
   std::uint8_t sample_counts_[65536];
   Frame frames_[most_depth];

@@ -1,8 +1,8 @@
 // How long single calls of a program take, beside what the machine itself adds.
 //
 // usage: EFFORT_TRACE=functions LD_PRELOAD=libeffort_functions.so pauses [calls|touch|spin]
-//   calls  random calls of sixteen empty functions, the worst case for the recording: 4 KB for some 1,100 calls
-//   touch  instead, one byte of new memory is written after every 1,100 rounds
+//   calls  random calls of sixteen empty functions, the worst case for the recording: 4 KB for some 2,200 calls
+//   touch  instead, one byte of new memory is written after every 2,200 rounds
 //   spin   instead, nothing
 // Prints a histogram of the rounds above 2 us, without the first 1.2 million: until then, each thread's tables grow.
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@
 
 #define PLAIN __attribute__((no_instrument_function))
 
-enum { rounds = 3200000, from = 1200000, per_page = 1100, page = 4096 };
+enum { rounds = 3200000, from = 1200000, per_page = 2200, page = 4096 };
 
 #define FUNCTIONS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define DEFINE(n) \

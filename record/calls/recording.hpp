@@ -1,6 +1,6 @@
 // The memory layout of a recording: the file in which the threads of a process keep their calls while it runs
-// (adapters/functions).  RECORDING.md describes it.  The file is mapped memory, so nothing is lost if the process is
-// killed.
+// (adapters/functions).  RECORDING.md describes it.  What is being written is mapped memory, so nothing is lost if the
+// process is killed.
 #pragma once
 
 #include <array>
@@ -48,6 +48,12 @@ struct ChunkHeader {
   unsigned char rest[24];
 };
 static_assert(sizeof(ChunkHeader) == 64);
+
+/// A chunk as a whole.
+struct ChunkCopy {
+  ChunkHeader header;
+  unsigned char contents[chunk_bytes - sizeof(ChunkHeader)];
+};
 
 inline constexpr int run_bits = 40;
 

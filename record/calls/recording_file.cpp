@@ -1,9 +1,12 @@
 #include "record/calls/recording_file.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "analytics/calls/live.hpp"
@@ -78,24 +81,44 @@ std::vector<std::byte> settled(std::vector<std::byte> first, std::span<const std
   const auto each_chunk = [](std::size_t end, const auto& visit) {
     for (std::size_t o = layout::header_bytes; o + layout::chunk_bytes <= end; o += layout::chunk_bytes) visit(o);
   };
-  // The first chunk of each kind and thread that was written to: later ones may continue what it does not have.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> written;
-  each_chunk(first.size(), [&](std::size_t o) {
-    const auto a = at<layout::ChunkHeader>(first, o), b = at<layout::ChunkHeader>(second, o);
-    if (a.kind == layout::unused || a.state == b.state) return;
-    const auto [known, is_new] = written.try_emplace({a.kind, a.thread}, a.sequence);
-    if (!is_new) known->second = std::min(known->second, a.sequence);
-  });
+  const auto is_of_thread = [](const layout::ChunkHeader& chunk) {
+    return chunk.kind == layout::calls || chunk.kind == layout::stamps;
+  };
+  // The chunk that a thread fills is its first one in the file.  The others are full and no longer change.
+  struct Chunks {
+    std::size_t filling = SIZE_MAX;
+    std::int64_t last_full = -1;  // at the time of the first copy
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Chunks> chunks;  // by kind and thread
   const std::size_t end = first.size();
+  each_chunk(end, [&](std::size_t o) {
+    const auto a = at<layout::ChunkHeader>(first, o), b = at<layout::ChunkHeader>(second, o);
+    for (const layout::ChunkHeader& chunk : {a, b}) {
+      if (!is_of_thread(chunk)) continue;
+      std::size_t& filling = chunks[{chunk.kind, chunk.thread}].filling;
+      filling = std::min(filling, o);
+    }
+    if (!is_of_thread(a)) return;
+    Chunks& of_thread = chunks[{a.kind, a.thread}];
+    const std::int64_t before = o == of_thread.filling ? 1 : 0;  // the size may be older than this chunk
+    of_thread.last_full = std::max<std::int64_t>(of_thread.last_full, a.sequence - before);
+  });
   first.resize(second.size());
-  each_chunk(first.size(), [&](std::size_t o) {
-    auto chunk = at<layout::ChunkHeader>(first, o);
-    const auto later = written.find({chunk.kind, chunk.thread});
-    if (later != written.end() && chunk.sequence > later->second) chunk.kind = layout::unused;
-    std::memcpy(&first[o], &chunk.kind, sizeof chunk.kind);
+  each_chunk(second.size(), [&](std::size_t o) {
+    const auto a = at<layout::ChunkHeader>(first, o), b = at<layout::ChunkHeader>(second, o);
     // The first copy may have calls of functions whose entries were written after their place had been copied.
-    const auto kind = at<layout::ChunkHeader>(second, o).kind;
-    if (kind == layout::functions || kind == layout::modules) std::memcpy(&first[o], &second[o], layout::chunk_bytes);
+    bool is_in_second = !is_of_thread(b);
+    if (is_of_thread(b)) {
+      const Chunks of_thread = chunks[{b.kind, b.thread}];
+      const bool is_filling = o == of_thread.filling;
+      // One that was filled again meanwhile may be a mixture.
+      if (is_filling && a.kind == b.kind && a.sequence == b.sequence) return;
+      is_in_second = !is_filling && b.sequence <= of_thread.last_full;
+    }
+    if (is_in_second)
+      std::memcpy(&first[o], &second[o], layout::chunk_bytes);
+    else
+      std::memset(&first[o], 0, layout::chunk_bytes);
   });
   auto header = at<layout::Header>(second, 0);
   header.chunks = static_cast<std::uint32_t>((end - layout::header_bytes) / layout::chunk_bytes);
@@ -131,20 +154,33 @@ std::uint64_t RecordingFile::missing_chunks() const {
 void RecordingFile::find_chunks() {
   const auto header = at<layout::Header>(bytes_, 0);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::size_t>> found;
+  std::set<std::size_t> full;  // copies of chunks that also occur before
   for (std::size_t o = layout::header_bytes; o + layout::chunk_bytes <= bytes_.size(); o += layout::chunk_bytes) {
     const auto chunk = at<layout::ChunkHeader>(bytes_, o);
     if (chunk.kind == layout::unused) continue;
     if (chunk.kind > layout::stamps) refuse("a chunk is of unknown kind " + std::to_string(chunk.kind), o);
-    if (!found[{chunk.kind, chunk.thread}].emplace(chunk.sequence, o).second) refuse("a chunk occurs twice", o);
+    auto& chunks = found[{chunk.kind, chunk.thread}];
+    const auto [same, is_new] = chunks.try_emplace(chunk.sequence, o);
+    if (is_new) continue;
+    // A process that was killed between writing a copy of a full chunk and filling that chunk again leaves both.
+    const bool was_full =
+        chunk.kind >= layout::calls && same == std::prev(chunks.end()) && !full.contains(same->second);
+    if (!was_full) refuse("a chunk occurs twice", o);
+    same->second = o;
+    full.insert(o);
   }
   std::vector<std::size_t> function_chunks, module_chunks;
   std::map<std::uint32_t, std::vector<std::size_t>> stamps;  // by thread
   for (const auto& [key, sequence] : found) {
     std::vector<std::size_t> chunks;
     for (const auto& [number, offset] : sequence) {
-      if (number != chunks.size()) refuse("a chunk is missing before this one", offset);
+      if (number != chunks.size()) {
+        if (key.first >= layout::calls && missing_chunks() > 0) break;  // the chunk being filled is not at the end
+        refuse("a chunk is missing before this one", offset);
+      }
       chunks.push_back(offset);
     }
+    if (chunks.empty()) continue;
     if (key.first == layout::functions && key.second == 0)
       function_chunks = std::move(chunks);
     else if (key.first == layout::modules && key.second == 0)

@@ -217,7 +217,7 @@ TEST_CASE("calls: what a recording that was cut short lacks is said") {
   effort::record::calls::test::RecordingMaker maker(3);
   Stream events;
   std::mt19937 random(1);
-  for (int i = 0; i < 20'000; ++i) events.insert(events.end(), {1 + static_cast<std::uint32_t>(random() % 3), 0});
+  for (int i = 0; i < 100'000; ++i) events.insert(events.end(), {1 + static_cast<std::uint32_t>(random() % 3), 0});
   maker.thread(0, events);
   const std::vector<std::byte> whole = maker.bytes();
   const Scratch scratch;

@@ -85,26 +85,84 @@ TEST_CASE("branches that repeat in each step cost little, although one of them d
 TEST_CASE("a copy of a recording that grew while it was copied has what came first") {
   namespace calls = effort::record::calls;
   const Events events = any_events(7, 60'000, 60, 0.5);
-  calls::test::RecordingMaker then(60), now(60);
-  std::size_t n = events.size() / 2;
+  calls::test::RecordingMaker then(60), full(60), soon(60), now(60);
+  const std::size_t n = events.size() / 2;
+  std::size_t few = n;  // events more that still fit into the chunk that is being filled
   then.thread(0, std::span(events).first(n));
+  const std::size_t then_size = then.bytes().size();
+  for (bool fits = true; fits; ++few) {
+    calls::test::RecordingMaker maker(60);
+    maker.thread(0, std::span(events).first(few + 1));
+    fits = maker.bytes().size() == then_size;
+  }
+  --few;
+  full.thread(0, std::span(events).first(few));
+  soon.thread(0, std::span(events).first(few + 1));
   now.thread(0, events);
-  const std::vector<std::byte>& later = now.bytes();
-  REQUIRE(later.size() > then.bytes().size() + 3 * recording::chunk_bytes);
-  // The place of what was the last chunk was copied before it was full, all others at the end.
-  std::vector<std::byte> copy = later;
-  const auto last = static_cast<std::ptrdiff_t>(then.bytes().size() - recording::chunk_bytes);
-  std::copy(then.bytes().begin() + last, then.bytes().end(), copy.begin() + last);
-  const std::string message = recording_refusal(copy);
-  if (message.empty()) CHECK_FALSE(std::ranges::equal(read(RecordingFile(copy, "x.rec"), 0), events));
-  const RecordingFile settled(calls::settled(copy, later), "x.rec");
-  CHECK(std::ranges::equal(read(settled, 0), std::span(events).first(n)));
-  CHECK(settled.missing_chunks() == 0);
-  // The file was shorter when it was copied, and its header older.
-  const RecordingFile shorter(calls::settled(then.bytes(), later), "x.rec");
-  CHECK(std::ranges::equal(read(shorter, 0), std::span(events).first(n)));
+  REQUIRE(few > n + 10);
+  REQUIRE(now.bytes().size() > soon.bytes().size() + 3 * recording::chunk_bytes);
+  const auto read_settled = [&](const std::vector<std::byte>& first, const std::vector<std::byte>& second) {
+    const RecordingFile file(calls::settled(first, second), "x.rec");
+    CHECK(file.missing_chunks() == 0);
+    return read(file, 0);
+  };
+  const auto begins_as = [&](const Events& found) {
+    return found.size() <= events.size() && std::ranges::equal(found, std::span(events).first(found.size()));
+  };
+  // The chunk that is being filled has grown in between, or its records but not their number were copied.
+  CHECK(std::ranges::equal(read_settled(then.bytes(), full.bytes()), std::span(events).first(n)));
+  const std::size_t filling = recording::header_bytes + 2 * recording::chunk_bytes;
+  std::vector<std::byte> partly = full.bytes();
+  std::copy_n(&then.bytes()[filling], sizeof(recording::ChunkHeader), &partly[filling]);
+  CHECK(std::ranges::equal(read_settled(partly, full.bytes()), std::span(events).first(n)));
+  // It is full, and has been filled again since: its calls are lost unless the first copy has the full chunk.
+  Events found = read_settled(then.bytes(), now.bytes());
+  CHECK(begins_as(found));
+  CHECK(found.size() > n - recording::room);
+  CHECK(found.size() <= n);
+  // It was filled again several times while the file was copied for the first time: a mixture.
+  std::vector<std::byte> mixture = now.bytes();
+  std::copy_n(&then.bytes()[filling], recording::chunk_bytes / 2, &mixture[filling]);
+  const std::string message = recording_refusal(mixture);
+  if (message.empty()) CHECK_FALSE(std::ranges::equal(read(RecordingFile(mixture, "x.rec"), 0), events));
+  found = read_settled(mixture, now.bytes());
+  CHECK(begins_as(found));
+  CHECK(found.size() > n);
+  // A full chunk had not arrived when its place was copied, but a later one had; or it had arrived in part.
+  for (const std::size_t arrived : {std::size_t{0}, sizeof(recording::ChunkHeader), recording::chunk_bytes / 2}) {
+    std::vector<std::byte> gap = now.bytes();
+    std::fill(gap.end() - 2 * recording::chunk_bytes + static_cast<std::ptrdiff_t>(arrived),
+              gap.end() - recording::chunk_bytes, std::byte{0});
+    found = read_settled(gap, now.bytes());
+    CHECK(begins_as(found));
+    CHECK(found.size() + recording::room > events.size());
+  }
+  // The size of the file had been asked for before the chunk was filled again.
+  std::vector<std::byte> cut = now.bytes();
+  cut.resize(then_size);
+  CHECK(std::ranges::equal(read_settled(cut, now.bytes()), events));
   // Nothing has changed.
-  CHECK(calls::settled(later, later) == later);
+  CHECK(calls::settled(now.bytes(), now.bytes()) == now.bytes());
+}
+
+TEST_CASE("a process that was killed while it copied a full chunk lost nothing") {
+  const Events events = any_events(8, 20'000, 60, 0.5);
+  effort::record::calls::test::RecordingMaker maker(60);
+  maker.thread(0, events);
+  const std::size_t filling = recording::header_bytes + 2 * recording::chunk_bytes;
+  const std::size_t copy = maker.append(filling);
+  CHECK(std::ranges::equal(read(RecordingFile(maker.bytes(), "x.rec"), 0), events));
+  // The chunk is not valid while it is the next one.
+  std::vector<std::byte> bytes = maker.bytes();
+  std::fill_n(&bytes[filling], sizeof(std::uint32_t), std::byte{0});
+  CHECK(std::ranges::equal(read(RecordingFile(bytes, "x.rec"), 0), events));
+  // The copy did not arrive.
+  bytes = maker.bytes();
+  std::fill_n(&bytes[copy], recording::chunk_bytes, std::byte{0});
+  CHECK(std::ranges::equal(read(RecordingFile(bytes, "x.rec"), 0), events));
+  // No process leaves three.
+  maker.append(filling);
+  CHECK(recording_refusal(maker.bytes()).find("a chunk occurs twice") != std::string::npos);
 }
 
 TEST_CASE("an id that was never defined is refused with the place of its record") {

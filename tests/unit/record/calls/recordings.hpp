@@ -45,8 +45,8 @@ class RecordingMaker {
   void thread(std::uint32_t number, std::span<const std::uint32_t> events) {
     using effort::calls::LiveEvent;
     const auto predictor = std::make_unique<effort::calls::LivePredictor>();
-    std::uint32_t sequence = 0;
-    std::size_t chunk = add_chunk(recording::calls, number, sequence++), used = 0;
+    const std::size_t chunk = add_chunk(recording::calls, number, 0);
+    std::size_t used = 0;
     std::uint64_t expected = 0;
     for (const std::uint32_t each : events) {
       const auto event = static_cast<LiveEvent>(each);
@@ -60,7 +60,7 @@ class RecordingMaker {
           effort::calls::put_record(record, expected, predictor->second() == event, event) - record);
       if (used + n > recording::room) {
         set_state(chunk, used, expected);
-        chunk = add_chunk(recording::calls, number, sequence++);
+        begin_next(chunk);
         used = 0;
       }
       std::memcpy(&bytes_[chunk + sizeof(recording::ChunkHeader) + used], record, n);
@@ -73,12 +73,12 @@ class RecordingMaker {
 
   /// The times of a thread's stamps.
   void stamps(std::uint32_t number, std::span<const std::uint64_t> gaps) {
-    std::uint32_t sequence = 0;
-    std::size_t chunk = add_chunk(recording::stamps, number, sequence++), used = 0;
+    const std::size_t chunk = add_chunk(recording::stamps, number, 0);
+    std::size_t used = 0;
     for (const std::uint64_t gap : gaps) {
       if (used + effort::calls::most_number_bytes > recording::room) {
         set_state(chunk, used, 0);
-        chunk = add_chunk(recording::stamps, number, sequence++);
+        begin_next(chunk);
         used = 0;
       }
       auto* const at = reinterpret_cast<unsigned char*>(&bytes_[chunk + sizeof(recording::ChunkHeader)]);
@@ -88,6 +88,14 @@ class RecordingMaker {
   }
 
   const std::vector<std::byte>& bytes() const { return bytes_; }
+
+  /// Appends a copy of a full chunk.
+  /// @return  its place
+  std::size_t append(std::size_t chunk) {
+    const std::size_t at = add_chunk(recording::unused, 0, 0);
+    std::memcpy(&bytes_[at], &bytes_[chunk], recording::chunk_bytes);
+    return at;
+  }
 
  private:
   template <typename T>
@@ -104,6 +112,15 @@ class RecordingMaker {
     put(at, header);
     put(offsetof(recording::Header, chunks), static_cast<std::uint32_t>(at / recording::chunk_bytes));
     return at;
+  }
+  /// A full chunk is copied to the end, and its place used for the next one.
+  void begin_next(std::size_t chunk) {
+    append(chunk);
+    const std::size_t at = chunk + offsetof(recording::ChunkHeader, sequence);
+    std::uint32_t sequence;
+    std::memcpy(&sequence, &bytes_[at], sizeof sequence);
+    put(at, sequence + 1);
+    std::memset(&bytes_[chunk + sizeof(recording::ChunkHeader)], 0xA5, recording::room);
   }
   void set_state(std::size_t chunk, std::size_t used, std::uint64_t expected) {
     put(chunk + offsetof(recording::ChunkHeader, state), std::uint64_t{used} << recording::run_bits | expected);
