@@ -51,6 +51,8 @@ class DrawnSet {
   std::vector<std::int32_t> slots_;
 };
 
+std::uint64_t stream_of(std::uint64_t window, std::uint64_t group) { return keyed_random(window, group, 0); }
+
 }  // namespace
 
 std::uint64_t keyed_random(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
@@ -84,45 +86,36 @@ std::vector<std::int32_t> draw_without_replacement(std::int64_t population, std:
   return drawn;
 }
 
-namespace {
-
-// Draws `count` of the members, in addition to the pinned ones.
-std::vector<std::int32_t> draw_members(std::span<const std::int32_t> members, std::int64_t count,
-                                       std::span<const std::int32_t> pinned, std::uint64_t seed, std::uint64_t stream) {
-  const auto available = static_cast<std::int64_t>(members.size());
-  std::vector<std::int32_t> chosen;
-  for (const std::int32_t i : draw_without_replacement(available, std::min(count, available), seed, stream))
-    chosen.push_back(members[static_cast<std::size_t>(i)]);
-  chosen.insert(chosen.end(), pinned.begin(), pinned.end());
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  return chosen;
-}
-
-std::uint64_t stream_of(std::uint64_t window, std::uint64_t group) { return keyed_random(window, group, 0); }
-
-}  // namespace
-
 std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels,
                                           std::span<const std::int64_t> allocation,
                                           std::span<const std::int32_t> pinned, std::uint64_t seed,
                                           std::uint64_t window) {
   const bool from_all = allocation.size() == 1;
-  std::vector<std::vector<std::int32_t>> members(allocation.size());
+  const auto stratum_of = [&](std::size_t rank) { return from_all ? 0 : static_cast<std::size_t>(labels[rank]); };
+  struct Stratum {
+    std::int32_t members = 0, passed = 0;
+    std::vector<std::int32_t> drawn;  // which of the members, ascending
+    std::size_t found = 0;
+  };
+  std::vector<Stratum> strata(allocation.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::size_t stratum = from_all ? 0 : static_cast<std::size_t>(labels[i]);
-    if (stratum >= members.size())
+    if (stratum_of(i) >= strata.size())
       throw std::invalid_argument("rank " + std::to_string(i) + " is in stratum " + std::to_string(labels[i]) +
                                   ", for which nothing is allocated: pass one entry per stratum");
-    members[stratum].push_back(static_cast<std::int32_t>(i));
+    ++strata[stratum_of(i)].members;
   }
   for (const std::int32_t rank : pinned)
     if (rank < 0 || static_cast<std::size_t>(rank) >= labels.size())
       throw std::invalid_argument("pinned rank " + std::to_string(rank) + " does not exist: pin ranks 0 to n - 1");
+  for (std::size_t s = 0; s < strata.size(); ++s)
+    strata[s].drawn = draw_without_replacement(
+        strata[s].members, std::min<std::int64_t>(allocation[s], strata[s].members), seed, stream_of(window, s));
   std::vector<std::int32_t> chosen;
-  for (std::size_t s = 0; s < members.size(); ++s) {
-    const auto part = draw_members(members[s], allocation[s], {}, seed, stream_of(window, s));
-    chosen.insert(chosen.end(), part.begin(), part.end());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    Stratum& s = strata[stratum_of(i)];
+    if (s.found == s.drawn.size() || s.drawn[s.found] != s.passed++) continue;
+    ++s.found;
+    chosen.push_back(static_cast<std::int32_t>(i));
   }
   chosen.insert(chosen.end(), pinned.begin(), pinned.end());
   std::sort(chosen.begin(), chosen.end());

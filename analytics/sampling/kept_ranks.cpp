@@ -10,9 +10,9 @@ namespace {
 
 constexpr double far = 3.5;  // modified z-score of outliers (Iglewicz and Hoaglin 1993)
 constexpr std::size_t most_outliers = 8;
-constexpr std::size_t least_compared = 5;     // fewer ranks do not show what is usual
-constexpr std::int64_t most_compared = 1024;  // medians of all ranks would take most of the time of the choice
-constexpr double badly_predicted = 0.1;       // mean error relative to the mean load
+constexpr std::size_t least_compared = 5;    // fewer ranks do not show what is usual
+constexpr std::int64_t most_compared = 256;  // medians of all ranks would take most of the time of the choice
+constexpr double badly_predicted = 0.1;      // mean error relative to the mean load
 
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

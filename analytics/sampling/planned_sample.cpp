@@ -59,28 +59,32 @@ PlannedSample whole_run(std::size_t n) {
 PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> stratum, int strata,
                           std::span<const std::int32_t> whole) {
   const std::size_t n = stratum.size();
-  std::vector<std::int32_t> label(stratum.begin(), stratum.end());
+  PlannedSample s = whole_run(n);
+  s.part.assign(stratum.begin(), stratum.end());
   double certain = 0;
   for (const std::int32_t r : whole) {
-    label[static_cast<std::size_t>(r)] = no_stratum;
+    s.part[static_cast<std::size_t>(r)] = no_stratum;
     certain += first.values[static_cast<std::size_t>(r)];
   }
-  const Moments m = moments_of(first.values, label, static_cast<std::size_t>(strata));
+  const Moments m = moments_of(first.values, s.part, static_cast<std::size_t>(strata));
   // The others are allowed the same deviation from their own mean.
   const double rest = m.total();
   const double error = rest > 0 ? first.accuracy.error * ((rest + certain * m.factor) / rest) : first.accuracy.error;
   const Accuracy relative{first.accuracy.confidence, error};
-  PlannedSample s = whole_run(n);
   s.size = plan_samples(m.size, m.mean, m.variance, 1, {relative, least_of_part}).allocation;
   const auto last = static_cast<std::int32_t>(s.size.size());
-  if (!whole.empty()) s.size.push_back(static_cast<std::int64_t>(whole.size()));
-  if (s.size.size() > 1) {
-    s.part.resize(n);
-    s.population.assign(s.size.size(), 0);
-    for (std::size_t r = 0; r < n; ++r) {
-      s.part[r] = label[r] == no_stratum ? last : last == 1 ? 0 : label[r];
-      ++s.population[static_cast<std::size_t>(s.part[r])];
-    }
+  if (last > 1)
+    s.population = m.size;
+  else if (whole.empty())
+    s.part.clear();
+  else
+    std::fill(s.part.begin(), s.part.end(), 0);
+  if (!whole.empty()) {
+    const auto certainly = static_cast<std::int64_t>(whole.size());
+    if (last == 1) s.population[0] -= certainly;
+    s.population.push_back(certainly);
+    s.size.push_back(certainly);
+    for (const std::int32_t r : whole) s.part[static_cast<std::size_t>(r)] = last;
   }
   // Even if the load alone needs just one: other estimates from the sample also need a confidence interval.
   for (std::size_t h = 0; h < s.size.size(); ++h)

@@ -31,6 +31,46 @@ std::vector<std::string> line(const std::vector<std::string>& more) {
 
 }  // namespace
 
+TEST_CASE("a replay shows which ranks a trace would keep, whatever the number of nodes") {
+  const Scratch scratch;
+  constexpr int ranks = 64;
+  std::vector<double> loads;
+  for (int r = 0; r < ranks; ++r)
+    for (int s = 0; s < steps; ++s) loads.push_back(1 + 0.3 * std::sin(r * 12.9898 + s) + (r == 5 ? 4 : 0));
+  scratch.write("cube.f64", loads);
+  const std::vector<std::string> all = {"replay", "--regions", "1", "--ranks", "64", "--steps", "60", "cube.f64"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), all.begin(), all.end());
+    return scratch.run(more);
+  };
+  const Outcome one = with({"--trace", "--json"}), four = with({"--trace", "--json", "--nodes", "4"});
+  REQUIRE(one.code == 0);
+  const auto of_one = one.json()["trace"], of_four = four.json()["trace"];
+  CHECK(of_one["confidence"] == 0.9);
+  REQUIRE(of_one["windows"].size() == 6);
+  for (std::size_t w = 0; w < 6; ++w) {
+    const auto &a = of_one["windows"][w], &b = of_four["windows"][w];
+    for (const char* key : {"kept", "drawn", "reached"}) CHECK(a[key] == b[key]);
+    CHECK(a["reached"].get<double>() <= 0.08);
+    CHECK(a["kept"] < ranks);
+    CHECK(a["drawn"] <= a["kept"]);
+    CHECK(a["most_of_a_node"] == a["kept"]);
+    CHECK(b["most_of_a_node"] <= b["kept"]);
+    CHECK(4 * b["most_of_a_node"].get<int>() >= b["kept"].get<int>());
+    CHECK(a["choice_seconds"] > 0);
+  }
+  const auto strict =
+      with({"--trace", "--trace-error", "0.005", "--trace-confidence", "0.99", "--json"}).json()["trace"];
+  CHECK(strict["error"] == 0.005);
+  CHECK(strict["windows"][3]["kept"] > of_one["windows"][3]["kept"]);
+  CHECK(strict["windows"][3]["reached"] <= 0.005);
+  const Outcome text = with({"--trace"});
+  CHECK(text.out.find("requested: an error of 8.0 % with 90.0 % confidence") != std::string::npos);
+  CHECK(text.out.find("ranks kept") != std::string::npos);
+  CHECK_FALSE(with({"--json"}).json().contains("trace"));
+  CHECK(with({"--trace-error", "0.1"}).err.find("--trace-error requires --trace") != std::string::npos);
+}
+
 TEST_CASE("a constant imbalance costs as much as the model says") {
   const Scratch scratch;
   scratch.write("cube.f64", cube({1, 1.25, 0.75, 3}));

@@ -93,10 +93,10 @@ struct ReplayArguments {
   int lag = -1, strata_level = 0, nodes = 0, passes = 5;
   std::string window = "auto", strata = "auto", rebalancer = "ideal", in, out, names;
   std::optional<double> price;
-  double threshold = 0.1;
+  double threshold = 0.1, trace_confidence = 0.90, trace_error = 0.08;
   std::uint64_t seed = 1;
   std::int64_t virtual_ranks = 0;
-  bool exact = false, json = false, price_unknown = false;
+  bool exact = false, json = false, price_unknown = false, trace = false;
 };
 void run_replay(const ReplayArguments& arguments);
 

@@ -225,6 +225,16 @@ void add_cluster(CLI::App& app) {
   command->callback([a] { run_cluster(*a); });
 }
 
+CLI::Validator between_0_and_1() {
+  const auto check = [](const std::string& text) {
+    double value = 0;
+    return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1
+               ? std::string()
+               : "must be greater than 0 and less than 1: " + text;
+  };
+  return {check, "in (0, 1)"};
+}
+
 void add_sample_size(CLI::App& app) {
   auto a = std::make_shared<SampleSizeArguments>();
   CLI::App* command = app.add_subcommand(
@@ -232,15 +242,9 @@ void add_sample_size(CLI::App& app) {
   command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
   command->add_option("--cols", a->cols, "number of columns (metrics)")->required()->check(CLI::PositiveNumber);
   command->add_option("--labels", a->labels, "file with the stratum of every rank, one per line");
-  const auto open_unit = [](const std::string& text) {
-    double value = 0;
-    return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1
-               ? std::string()
-               : "must be greater than 0 and less than 1: " + text;
-  };
   command->add_option("--confidence", a->confidence, "probability that the error is not exceeded")
       ->capture_default_str()
-      ->check(CLI::Validator(open_unit, "in (0, 1)"));
+      ->check(between_0_and_1());
   command->add_option("--error", a->error, "error of each column's mean, relative to the mean")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -290,6 +294,15 @@ void add_replay(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::Range(1, 60));
   command->add_flag("--exact", a->exact, "also store the raw windows in the snapshot");
+  CLI::Option* const trace = command->add_flag("--trace", a->trace, "show how many ranks a trace would keep");
+  command->add_option("--trace-confidence", a->trace_confidence, "probability that the trace's error is not exceeded")
+      ->capture_default_str()
+      ->check(between_0_and_1())
+      ->needs(trace);
+  command->add_option("--trace-error", a->trace_error, "error of the mean load, relative to it")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber)
+      ->needs(trace);
   command->add_option("cube", a->in, "recording to replay")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_replay(*a); });

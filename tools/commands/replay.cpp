@@ -11,6 +11,7 @@
 
 #include "tools/commands/commands.hpp"
 #include "tools/commands/kokkos_session.hpp"
+#include "tools/commands/replay_trace.hpp"
 #include "tools/files/raw_file.hpp"
 #include "tools/files/replay_snapshot.hpp"
 #include "tools/output/output.hpp"
@@ -81,7 +82,8 @@ replay::Options options_of(const ReplayArguments& a) {
   return options;
 }
 
-void print_report_json(const replay::Report& report, const std::vector<std::string>& names) {
+void print_report_json(const replay::Report& report, const std::vector<std::string>& names,
+                       const std::optional<ReplayedTrace>& trace) {
   ordered_json out;
   out["windows"] = ordered_json::array();
   for (const replay::WindowReport& w : report.windows) {
@@ -109,6 +111,7 @@ void print_report_json(const replay::Report& report, const std::vector<std::stri
   out["ranks"] = report.ranks;
   out["nodes"] = report.nodes;
   out["bytes_per_node"] = report.bytes_per_node;
+  if (trace) out["trace"] = trace->json();
   print_json(out);
 }
 
@@ -179,20 +182,22 @@ void run_replay(const ReplayArguments& a) {
   const std::vector<std::string> names = region_names(a);
   const KokkosSession kokkos;
   std::optional<ReplayRecorder> recorder;
-  if (!a.out.empty()) {
-    recorder.emplace(names, options.nodes, a.passes, a.exact);
-    options.on_window = [&](int node, const window::Input& input, const window::Result& result) {
-      recorder->add(node, input, result);
-    };
-  }
+  if (!a.out.empty()) recorder.emplace(names, options.nodes, a.passes, a.exact);
+  std::optional<ReplayedTrace> trace;
+  if (a.trace) trace.emplace(options.nodes, sampling::Accuracy{a.trace_confidence, a.trace_error});
+  options.on_window = [&](int node, const window::Input& input, const window::Result& result) {
+    if (recorder) recorder->add(node, input, result);
+    if (trace) trace->add(node, input, result);
+  };
   const replay::Cube cube{values, static_cast<int>(a.regions), static_cast<int>(a.ranks),
                           static_cast<std::int64_t>(a.steps)};
   const replay::Report report = on_data_of(a.in, [&] { return replay::replay(cube, options); });
   if (recorder) recorder->write(a.out, std::filesystem::path(a.in).stem().string(), options, report);
   if (a.json) {
-    print_report_json(report, names);
+    print_report_json(report, names, trace);
   } else {
     print_report_text(report, names);
+    if (trace) std::printf("\n%s", trace->text().c_str());
   }
 }
 
