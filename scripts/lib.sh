@@ -26,11 +26,13 @@ configure() { # name arguments-of-cmake...
   quiet cmake -B "build/$name" "${by_folder[@]}" "$@"
 }
 
-build_and_install() { # preset
+build_and_install() { # preset arguments-of-cmake...
+  local preset=$1
+  shift
   say "building"
-  configure "$1" --preset "$1"
-  quiet cmake --build --preset "$1"
-  quiet cmake --install "build/$1" --prefix "$prefix"
+  configure "$preset" --preset "$preset" "$@"
+  quiet cmake --build --preset "$preset"
+  quiet cmake --install "build/$preset" --prefix "$prefix"
 }
 
 # Builds against the installed package, as a user would.
