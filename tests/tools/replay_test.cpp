@@ -69,6 +69,9 @@ TEST_CASE("a replay shows which ranks a trace would keep, whatever the number of
   CHECK(text.out.find("ranks kept") != std::string::npos);
   CHECK_FALSE(with({"--json"}).json().contains("trace"));
   CHECK(with({"--trace-error", "0.1"}).err.find("--trace-error requires --trace") != std::string::npos);
+  CHECK(with({"--trace", "--trace-error", "0"}).err.find("--trace-error: must be greater than 0: 0") !=
+        std::string::npos);
+  CHECK(with({"--price", "-1"}).err.find("--price: must be 0 or greater: -1") != std::string::npos);
 }
 
 TEST_CASE("a constant imbalance costs as much as the model says") {

@@ -29,8 +29,7 @@ void add_phase_options(CLI::App& command, CommPatternsArguments& a) {
 }
 
 void add_cutoff(CLI::App& command, CommPatternsArguments& a) {
-  command.add_option("--cutoff", a.cutoff, "modified Z-score above which an instance is slow")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--cutoff", a.cutoff, "modified Z-score above which an instance is slow")->check(not_negative());
 }
 
 }  // namespace

@@ -29,6 +29,33 @@ std::string as_share(std::string& text) {
 }
 const CLI::Validator to_share(as_share, "SHARE");
 
+template <typename Condition>
+CLI::Validator number_that(const char* must_be, const char* type, Condition holds) {
+  const auto check = [must_be, holds](const std::string& text) {
+    double value = 0;
+    return CLI::detail::lexical_cast(text, value) && std::isfinite(value) && holds(value)
+               ? std::string()
+               : std::string("must be ") + must_be + ": " + text;
+  };
+  return {check, type};
+}
+
+CLI::Validator between_0_and_1() {
+  return number_that("greater than 0 and less than 1", "in (0, 1)", [](double x) { return x > 0 && x < 1; });
+}
+
+}  // namespace
+
+CLI::Validator positive() {
+  return number_that("greater than 0", "POSITIVE", [](double x) { return x > 0; });
+}
+
+CLI::Validator not_negative() {
+  return number_that("0 or greater", "NONNEGATIVE", [](double x) { return x >= 0; });
+}
+
+namespace {
+
 void add_info(CLI::App& app) {
   auto a = std::make_shared<InfoArguments>();
   CLI::App* command = app.add_subcommand("info", "Checks a snapshot and prints its contents");
@@ -167,8 +194,8 @@ void add_export(CLI::App& app) {
 void add_encode(CLI::App& app) {
   auto a = std::make_shared<EncodeArguments>();
   CLI::App* command = app.add_subcommand("encode", "Compresses a raw matrix (little-endian float64, C order), lossily");
-  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "number of columns (steps)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(positive());
+  command->add_option("--cols", a->cols, "number of columns (steps)")->required()->check(positive());
   CLI::Option_group* target = command->add_option_group("target", "when encoding stops (default: 5 passes)");
   target->add_option("--passes", a->passes, "bit-plane passes");
   target->add_option("--nrmse", a->nrmse, "at most this root mean square error over the range of the values");
@@ -189,7 +216,7 @@ void add_encode(CLI::App& app) {
 void add_decode(CLI::App& app) {
   auto a = std::make_shared<DecodeArguments>();
   CLI::App* command = app.add_subcommand("decode", "Expands a file written by encode into a raw matrix");
-  command->add_option("--passes", a->passes, "use only this many bit-plane passes")->check(CLI::PositiveNumber);
+  command->add_option("--passes", a->passes, "use only this many bit-plane passes")->check(positive());
   command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
       ->check(CLI::Range(0, 30));
   command->add_option("in", a->in, "compressed file")->required();
@@ -202,8 +229,8 @@ void add_cluster(CLI::App& app) {
   auto a = std::make_shared<ClusterArguments>();
   CLI::App* command = app.add_subcommand(
       "cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance; rows count from 0)");
-  command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
+  command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(positive());
+  command->add_option("--cols", a->cols, "values per row")->required()->check(positive());
   command->add_option("-k", a->k_text, "number of strata, or auto")->required()->type_name("NUMBER");
   command->add_option("--algorithm", a->algorithm, "algorithm")
       ->capture_default_str()
@@ -214,9 +241,8 @@ void add_cluster(CLI::App& app) {
   command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
   command->add_option("--samples", a->samples, "number of samples that clara searches")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
+  command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")->check(positive());
   command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line")->type_name(output_type);
   command->add_option("--labels", a->labels, "write the stratum of every row to this file, one per line")
       ->type_name(output_type);
@@ -225,29 +251,19 @@ void add_cluster(CLI::App& app) {
   command->callback([a] { run_cluster(*a); });
 }
 
-CLI::Validator between_0_and_1() {
-  const auto check = [](const std::string& text) {
-    double value = 0;
-    return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1
-               ? std::string()
-               : "must be greater than 0 and less than 1: " + text;
-  };
-  return {check, "in (0, 1)"};
-}
-
 void add_sample_size(CLI::App& app) {
   auto a = std::make_shared<SampleSizeArguments>();
   CLI::App* command = app.add_subcommand(
       "sample-size", "Computes how many ranks to trace for a given relative error of every column's mean");
-  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "number of columns (metrics)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(positive());
+  command->add_option("--cols", a->cols, "number of columns (metrics)")->required()->check(positive());
   command->add_option("--labels", a->labels, "file with the stratum of every rank, one per line");
   command->add_option("--confidence", a->confidence, "probability that the error is not exceeded")
       ->capture_default_str()
       ->check(between_0_and_1());
   command->add_option("--error", a->error, "error of each column's mean, relative to the mean")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command->add_option("in", a->in, "raw matrix")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_sample_size(*a); });
@@ -274,13 +290,13 @@ void add_replay(CLI::App& app) {
   command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")
       ->check(CLI::Range(0, 30));
   command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_flag("--price-unknown", a->price_unknown, "the decision knows the price only after its first rebalance");
   command
       ->add_option("--threshold", a->threshold,
                    "imbalance above which a rebalance is recommended while its price is unknown")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
   command->add_option("--virtual-ranks", a->virtual_ranks, "repeat the recording to fill this many ranks")
       ->check(CLI::Range(1, 1 << 26));
@@ -301,7 +317,7 @@ void add_replay(CLI::App& app) {
       ->needs(trace);
   command->add_option("--trace-error", a->trace_error, "error of the mean load, relative to it")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->needs(trace);
   command->add_option("cube", a->in, "recording to replay")->required();
   command->add_flag("--json", a->json, "print one JSON object");

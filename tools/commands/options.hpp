@@ -16,6 +16,10 @@ inline constexpr const char* output_type = "OUTPUT";
 /// @throws UsageError if an output is one of them, or two outputs are one file
 void check_outputs(const CLI::App& app);
 
+/// Validators of numbers.  Those of the library name the largest representable number in their messages.
+CLI::Validator positive();
+CLI::Validator not_negative();
+
 /// The help text of TRACE arguments.
 extern const char* const trace_help;
 
