@@ -48,7 +48,7 @@ const char* symbol_at(const ElfFile& file, std::uintptr_t address);
 struct Mapping {
   char *begin, *end;
 
-  /// The pages around a chunk, which may be larger.
+  /// The pages around a chunk; pages may be larger than chunks.
   static Mapping of(void* chunk);
   void unmap() const;
   /// In a child of fork(): replaces the pages by private memory, so that nothing reaches the parent's file.

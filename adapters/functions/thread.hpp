@@ -22,17 +22,18 @@ struct Frame {
   bool stamped;  ///< its return has a time stamp, as its entry had
 };
 
-/// The chunk of one kind that a thread fills.  Once it is full, a copy is appended to the file, and the same memory is
-/// the next chunk: first stores to new memory take longer than that (docs/adr/0041).
+/// The chunk of one kind that a thread fills.  Once it is full, a copy is appended to the file, and the next chunk uses
+/// the same memory: a first store to new memory would take longer than the copy (docs/adr/0041).
 struct Chunk {
   layout::ChunkHeader* now;      ///< in the file's memory; null: none
   std::uint32_t used, sequence;  ///< bytes in it, chunks before it
 
   /// Takes the first chunk, which is not valid yet.  False if the file cannot grow.
   bool begin(std::uint32_t thread);
-  /// The same for the next one.
+  /// Appends the full chunk to the file and begins the next one, which is not valid yet.  False if the file cannot
+  /// grow.
   bool begin_next(layout::ChunkCopy& copy);
-  /// Makes the chunk valid, or invalid while it is none.
+  /// Makes the chunk valid, or invalid (`unused`).
   void set_kind(layout::ChunkKind kind) { __atomic_store_n(&now->kind, kind, __ATOMIC_RELEASE); }
   void unmap();
   /// In a child of fork(): nothing reaches the parent's file any more.

@@ -106,16 +106,12 @@ std::vector<std::byte> settled(std::vector<std::byte> first, std::span<const std
   first.resize(second.size());
   each_chunk(second.size(), [&](std::size_t o) {
     const auto a = at<layout::ChunkHeader>(first, o), b = at<layout::ChunkHeader>(second, o);
+    const Chunks of_thread = is_of_thread(b) ? chunks[{b.kind, b.thread}] : Chunks{};
+    const bool is_filling = o == of_thread.filling;
+    // One that was filled again meanwhile may be a mixture.
+    if (is_filling && a.kind == b.kind && a.sequence == b.sequence) return;
     // The first copy may have calls of functions whose entries were written after their place had been copied.
-    bool is_in_second = !is_of_thread(b);
-    if (is_of_thread(b)) {
-      const Chunks of_thread = chunks[{b.kind, b.thread}];
-      const bool is_filling = o == of_thread.filling;
-      // One that was filled again meanwhile may be a mixture.
-      if (is_filling && a.kind == b.kind && a.sequence == b.sequence) return;
-      is_in_second = !is_filling && b.sequence <= of_thread.last_full;
-    }
-    if (is_in_second)
+    if (!is_of_thread(b) || (!is_filling && b.sequence <= of_thread.last_full))
       std::memcpy(&first[o], &second[o], layout::chunk_bytes);
     else
       std::memset(&first[o], 0, layout::chunk_bytes);
