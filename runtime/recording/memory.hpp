@@ -68,7 +68,8 @@ class Memory {
 
   // ---- the rank
   /// Has the kernel map all pages at once, on the calling rank's NUMA node.  Otherwise the first record on each page
-  /// takes a page fault, which costs more than the records.  Kernels before Linux 5.14 refuse, without harm.
+  /// takes a page fault, which costs more than the records.  Touches each page once, for hypervisors that map a page
+  /// only when it is used.  Kernels before Linux 5.14 refuse, without harm.
   void map() noexcept;
 
   // ---- the rank's threads
